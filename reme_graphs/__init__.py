@@ -1,0 +1,1 @@
+"""LangGraph state machines over the store: from conversations and documents to lasting, linked memory."""

@@ -1,0 +1,1 @@
+"""Files are the truth; everything else here can be rebuilt from them."""

@@ -1,0 +1,1 @@
+"""Derived state: what can be lost and rebuilt from the files."""
