@@ -1,0 +1,165 @@
+"""How is a run configured?
+
+``Context`` is the context schema of every graph: flat plain values with descriptions, which Studio shows as a form.
+What a run leaves unset comes from the environment, then from ``.env`` in the working directory or above it, read
+here and nowhere else; then the default holds. Inputs of a run win over all of it.
+"""
+
+import os
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from dotenv import dotenv_values, find_dotenv
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models.chat_models import BaseChatModel
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PrivateAttr, WithJsonSchema
+
+from reme_graphs.model_calls import Gate
+from reme_store.errors import InvalidRequestError
+
+OFFLINE = "offline"
+"""The model name that means: no network, no key, no weights."""
+
+ENVIRONMENT_NAMES = {
+    "workspace": "REME_WORKSPACE",
+    "model": "REME_MODEL",
+    "base_url": "REME_BASE_URL",
+    "embeddings": "REME_EMBEDDINGS",
+    "timezone": "REME_TIMEZONE",
+    "language": "REME_LANGUAGE",
+    "tool_calling": "REME_TOOL_CALLING",
+    "fallback_offline": "REME_FALLBACK_OFFLINE",
+    "redo_offline": "REME_REDO_OFFLINE",
+    "mask_secrets": "REME_MASK_SECRETS",
+    "max_concurrency": "REME_MAX_CONCURRENCY",
+    "max_model_calls": "REME_MAX_MODEL_CALLS",
+    "max_input_chars": "REME_MAX_INPUT_CHARS",
+    "call_timeout": "REME_CALL_TIMEOUT",
+}
+
+
+def _zone_name(value: Any) -> Any:
+    if isinstance(value, str) and value:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError(f"no time zone is called {value!r}; use a name such as Europe/Lisbon") from error
+    return value
+
+
+ModelField = Annotated[str | InstanceOf[BaseChatModel], WithJsonSchema({"type": "string"})]
+EmbeddingsField = Annotated[str | InstanceOf[Embeddings], WithJsonSchema({"type": "string"})]
+
+
+class Context(BaseModel):
+    """What a run may be told besides its inputs."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
+
+    workspace: str = Field("", description="Folder of the memory. Empty: REME_WORKSPACE.")
+    model: ModelField = Field(
+        "",
+        description=(
+            "Who thinks: 'offline', 'provider:name', or a name served by the OpenAI-compatible endpoint at base_url. "
+            "Empty: REME_MODEL, else offline."
+        ),
+    )
+    base_url: str = Field(
+        "", description="Address of an OpenAI-compatible endpoint, for example http://127.0.0.1:8000/v1."
+    )
+    embeddings: EmbeddingsField = Field("", description="Embedding model 'provider:name'. Empty: keyword search only.")
+    timezone: Annotated[str, BeforeValidator(_zone_name)] = Field(
+        "",
+        description="IANA name of the zone in which days are counted, for example Asia/Shanghai. Empty: the machine's.",
+    )
+    language: str = Field("", description="Language of notes. Empty: that of the material.")
+    tool_calling: bool = Field(
+        True, description="Off for small models that cannot call tools: they answer in JSON text."
+    )
+    fallback_offline: bool = Field(False, description="Let the offline engine do the work while the provider is down.")
+    redo_offline: bool = Field(False, description="Let the model do again what the offline engine has done.")
+    mask_secrets: bool = Field(True, description="Mask keys, tokens and passwords before anything is written or sent.")
+    max_concurrency: int = Field(8, ge=1, le=256, description="Model conversations at one time.")
+    max_model_calls: int = Field(12, ge=1, le=200, description="Model calls for one unit, resource or part of a note.")
+    max_input_chars: int = Field(60_000, ge=4_000, description="Characters of system and user messages together.")
+    call_timeout: float = Field(
+        120.0, gt=0, description="Seconds after which a model call is given up and tried again."
+    )
+    review: bool = Field(False, description="auto_dream: ask before anything is written to digest/.")
+    dry_run: bool = Field(False, description="auto_dream: write nothing, show what would change.")
+
+    _gate: Gate = PrivateAttr(default_factory=Gate)
+
+    @property
+    def gate(self) -> Gate:
+        """What the model calls of this run share: a denied key stops them all."""
+        return self._gate
+
+    @property
+    def zone(self) -> tzinfo:
+        """The zone in which days are counted."""
+        return ZoneInfo(self.timezone) if self.timezone else _machine_zone()
+
+    def now(self) -> datetime:
+        """Return the present moment in the zone."""
+        return datetime.now(self.zone)
+
+    def today(self) -> str:
+        """Return today's date in the zone, YYYY-MM-DD."""
+        return self.now().date().isoformat()
+
+    @property
+    def folder(self) -> Path:
+        """The workspace's folder.
+
+        Raises:
+            InvalidRequestError: no workspace is named anywhere.
+        """
+        if not self.workspace:
+            raise InvalidRequestError("no workspace: name its folder as context 'workspace' or in REME_WORKSPACE")
+        return Path(self.workspace).expanduser()
+
+
+def _machine_zone() -> tzinfo:
+    zone = datetime.now().astimezone().tzinfo
+    assert zone is not None  # noqa: S101 - astimezone always sets one
+    return zone
+
+
+def read_environment() -> Mapping[str, str]:
+    """Return the environment over the values of the nearest ``.env`` file."""
+    stored = {name: value for name, value in dotenv_values(find_dotenv(usecwd=True)).items() if value is not None}
+    return {**stored, **os.environ}
+
+
+def read_context(given: Context | Mapping[str, Any] | None) -> Context:
+    """Return the context of a run with unset values taken from the environment.
+
+    Args:
+        given: what the runtime has; None where a graph is called without any.
+
+    Raises:
+        InvalidRequestError: a value cannot be used.
+    """
+    explicit = given if isinstance(given, Context) else _context_of(given or {})
+    environment = read_environment()
+    unset = {field: name for field, name in ENVIRONMENT_NAMES.items() if not _is_given(explicit, field)}
+    found = {field: environment[name] for field, name in unset.items() if environment.get(name)}
+    values = {field: getattr(explicit, field) for field in explicit.model_fields_set}
+    merged = _context_of({**values, **found})
+    merged._gate = explicit._gate
+    return merged
+
+
+def _is_given(context: Context, field: str) -> bool:
+    return field in context.model_fields_set and getattr(context, field) != ""
+
+
+def _context_of(values: Mapping[str, Any]) -> Context:
+    try:
+        return Context(**values)
+    except ValueError as error:
+        raise InvalidRequestError(f"the context cannot be used: {error}") from error
