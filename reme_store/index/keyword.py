@@ -1,0 +1,184 @@
+"""Which documents hold these terms, and what is each worth?
+
+A segment's postings are immutable arrays in which the documents of a term stand together, terms sorted by a 64-bit
+hash, so that opening reads nothing. A change adds a segment and marks documents of older ones dead; merging drops the
+dead. Scores are computed over all segments at once: the same live documents score the same however they came in.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+
+from reme_store.index import bm25
+from reme_store.index.arrays import Array
+from reme_store.index.notes import hash64
+
+_COLUMNS = ("terms", "starts", "docs", "counts", "lengths")
+_CACHED_POSTINGS = 4_000_000
+_MAX_COUNT = 65_535
+
+
+class Postings:
+    """The postings of one segment.
+
+    Columns: ``terms`` uint64[t] sorted; ``starts`` int64[t + 1]; ``docs`` uint32[p]; ``counts`` uint16[p]; ``lengths``
+    uint32[d].
+    """
+
+    def __init__(self, columns: Mapping[str, Array]) -> None:
+        self.terms, self.starts, self.docs, self.counts, self.lengths = (columns[name] for name in _COLUMNS)
+
+    @classmethod
+    def build(cls, documents: Sequence[Mapping[str, int]]) -> "Postings":
+        """Make postings of documents, each given as its terms with their counts."""
+        vocabulary: dict[str, int] = {}
+        sizes = np.array([len(document) for document in documents], dtype=np.int64)
+        total = int(sizes.sum())
+        for document in documents:
+            for term in document:
+                if term not in vocabulary:
+                    vocabulary[term] = len(vocabulary)
+        ids = np.fromiter(map(vocabulary.__getitem__, chain.from_iterable(documents)), dtype=np.int64, count=total)
+        counts = np.fromiter(chain.from_iterable(d.values() for d in documents), dtype=np.int64, count=total)
+        hashes = np.fromiter(map(hash64, vocabulary), dtype=np.uint64, count=len(vocabulary))
+        docs = np.repeat(np.arange(len(documents), dtype=np.uint32), sizes)
+        lengths = np.array([sum(document.values()) for document in documents], dtype=np.uint32)
+        return cls._grouped(hashes, ids, docs, np.minimum(counts, _MAX_COUNT).astype(np.uint16), lengths)
+
+    @classmethod
+    def _grouped(cls, hashes: Array, ids: Array, docs: Array, counts: Array, lengths: Array) -> "Postings":
+        """Sort postings by term, then document, where ``ids`` index ``hashes`` and documents already ascend."""
+        by_hash = np.argsort(hashes, kind="stable")
+        rank = np.empty(len(hashes), dtype=np.int64)
+        rank[by_hash] = np.arange(len(hashes))
+        ranks = rank[ids]
+        order = np.argsort(ranks, kind="stable")
+        starts = np.zeros(len(hashes) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(ranks, minlength=len(hashes)), out=starts[1:])
+        columns = (hashes[by_hash], starts, docs[order], counts[order], lengths)
+        return cls(dict(zip(_COLUMNS, columns, strict=True)))
+
+    @classmethod
+    def merge(cls, parts: Sequence[tuple["Postings", Array]], n_docs: int) -> "Postings":
+        """Make one set of postings of several, given where each document went (-1 = dropped)."""
+        terms = np.unique(np.concatenate([part.terms for part, _ in parts])) if parts else np.zeros(0, np.uint64)
+        keys, docs, counts = [], [], []
+        lengths = np.zeros(n_docs, dtype=np.uint32)
+        for part, moved in parts:
+            kept = moved >= 0
+            lengths[moved[kept]] = part.lengths[kept]
+            alive = kept[part.docs]
+            rank = np.searchsorted(terms, part.terms).astype(np.uint32)
+            keys.append(np.repeat(rank, np.diff(part.starts))[alive])
+            docs.append(moved[part.docs[alive]].astype(np.uint32))
+            counts.append(part.counts[alive])
+        return cls._sorted(terms, np.concatenate(keys), np.concatenate(docs), np.concatenate(counts), lengths)
+
+    @classmethod
+    def _sorted(cls, terms: Array, keys: Array, docs: Array, counts: Array, lengths: Array) -> "Postings":
+        order = np.argsort((keys.astype(np.uint64) << np.uint64(32)) | docs, kind="stable")
+        sizes = np.bincount(keys, minlength=len(terms))
+        used = sizes > 0
+        starts = np.concatenate([[0], np.cumsum(sizes[used])]).astype(np.int64)
+        columns = (terms[used], starts, docs[order], counts[order], lengths)
+        return cls(dict(zip(_COLUMNS, columns, strict=True)))
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays to store the postings by."""
+        return {name: getattr(self, name) for name in _COLUMNS}
+
+    def range(self, term: int) -> tuple[int, int]:
+        """Return where the postings of a hashed term stand."""
+        place = int(np.searchsorted(self.terms, np.uint64(term)))
+        if place < len(self.terms) and int(self.terms[place]) == term:
+            return int(self.starts[place]), int(self.starts[place + 1])
+        return 0, 0
+
+    def live_terms(self, alive: Array | None) -> Array:
+        """Return the hashed terms that some live document holds."""
+        if alive is None:
+            return self.terms
+        holders = np.repeat(np.arange(len(self.terms)), np.diff(self.starts))[alive[self.docs]]
+        return self.terms[np.bincount(holders, minlength=len(self.terms)) > 0]
+
+
+class KeywordView:
+    """The postings of several segments at one moment, with what of them is alive."""
+
+    def __init__(
+        self, parts: Sequence[tuple[Postings, Array | None]], *, k1: float = bm25.K1, b: float = bm25.B
+    ) -> None:
+        """Take postings, each with bool[d] of its live documents or None when all live."""
+        self._parts = tuple(parts)
+        self._k1, self._b = k1, b
+        self.n_docs = sum(_alive_count(part, alive) for part, alive in self._parts)
+        total = sum(int(part.lengths.sum() if alive is None else part.lengths[alive].sum()) for part, alive in parts)
+        self.average_length = total / self.n_docs if self.n_docs else 0.0
+        self._cache: dict[int, list[tuple[Array, Array]]] = {}
+        self._cached = 0
+        self._lock = threading.Lock()
+
+    def vocabulary_size(self) -> int:
+        """Count the distinct terms of live documents."""
+        live = [part.live_terms(alive) for part, alive in self._parts]
+        return len(np.unique(np.concatenate(live))) if live else 0
+
+    def scores(self, weights: Mapping[str, float]) -> list[Array]:
+        """Return float64[d] for each segment: what every document is worth for the weighted terms, 0 for none."""
+        totals = [np.zeros(len(part.lengths)) for part, _ in self._parts]
+        for term, weight in sorted(weights.items()):
+            for total, (docs, worth) in zip(totals, self._worth(hash64(term)), strict=True):
+                if len(docs):
+                    np.add.at(total, docs, worth if weight == 1.0 else worth * weight)
+        return totals
+
+    def _worth(self, term: int) -> list[tuple[Array, Array]]:
+        """Return documents and weights of one term in each segment, kept while they are few enough."""
+        known = self._cache.get(term)
+        if known is not None:
+            return known
+        computed = self._compute(term)
+        size = sum(len(docs) for docs, _ in computed)
+        with self._lock:
+            if self._cached + size > _CACHED_POSTINGS:
+                self._cache.clear()
+                self._cached = 0
+            if term not in self._cache:
+                self._cache[term] = computed
+                self._cached += size
+        return computed
+
+    def _compute(self, term: int) -> list[tuple[Array, Array]]:
+        found = [_live_postings(part, alive, term) for part, alive in self._parts]
+        df = sum(len(docs) for docs, _ in found)
+        idf = bm25.idf(self.n_docs, df)
+        worth: list[tuple[Array, Array]] = []
+        for (part, _), (docs, counts) in zip(self._parts, found, strict=True):
+            lengths = part.lengths[docs].astype(np.float64)
+            factor = bm25.saturation(counts.astype(np.float64), lengths, self.average_length, k1=self._k1, b=self._b)
+            worth.append((docs.astype(np.int64), factor * idf))
+        return worth
+
+
+def _alive_count(part: Postings, alive: Array | None) -> int:
+    return len(part.lengths) if alive is None else int(np.count_nonzero(alive))
+
+
+def _live_postings(part: Postings, alive: Array | None, term: int) -> tuple[Array, Array]:
+    start, stop = part.range(term)
+    docs, counts = part.docs[start:stop], part.counts[start:stop]
+    if alive is None or start == stop:
+        return docs, counts
+    living = alive[docs]
+    return docs[living], counts[living]
+
+
+def count_terms(texts: Iterable[tuple[Sequence[str], int]]) -> dict[str, int]:
+    """Count the terms of a document given as lists of terms, each with how often it counts."""
+    counts: dict[str, int] = {}
+    for terms, weight in texts:
+        for term in terms:
+            counts[term] = counts.get(term, 0) + weight
+    return counts
