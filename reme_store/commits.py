@@ -84,6 +84,8 @@ class Commits:
         with self.lock():
             known = dict(self._index.known())
             found = self._workspace.walk("", TEXT_SUFFIXES)
+            for leftover in found.leftovers:
+                self._workspace.discard(leftover)
             suspects = [path for path, info in found.stats.items() if reread or not _vouched(known.get(path), info)]
             added = modified = 0
             for batch in self._changed(suspects, known):

@@ -76,7 +76,7 @@ class FileStore:
         """Repair what a crash left, then bring the index up to date with the disk."""
         self.index.open()
         with self.lock():
-            self.workspace.sweep()
+            self.workspace.sweep_records()
             self.refresh()
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -135,8 +135,8 @@ class History:
                 packed.append(compressor.compress(text))
                 place = (at, len(packed[-1]))
                 at += len(packed[-1])
-            steps.append({**asdict(step), "text": place})
-        head = {**asdict(transaction), "steps": steps, "moves": dict(transaction.moves)}
+            steps.append({**_fields(step), "text": place})
+        head = {**_fields(transaction), "actor": _fields(transaction.actor), "steps": steps}
         self._append(_BEGIN, head, b"".join(packed), durable=True)
 
     def end(self, transaction_id: str) -> None:
@@ -164,7 +164,7 @@ class History:
         taken_back: set[str] = set()
         for segment in reversed(self._segments()):
             data = self._read(segment)
-            for frame in reversed(list(_frames(data, 0))):
+            for frame in reversed(list(_frames(data))):
                 head = data[frame.head : frame.texts]
                 if frame.kind == _UNDO:
                     taken_back.add(json.loads(head)["id"])
@@ -202,9 +202,11 @@ class History:
     def _segments(self) -> list[str]:
         return sorted(path.name for path in self._folder.iterdir() if path.name.endswith(".log"))
 
-    def _read(self, segment: str) -> bytes:
+    def _read(self, segment: str, at: int = 0) -> bytes:
         try:
-            return (self._folder / segment).read_bytes()
+            with (self._folder / segment).open("rb") as file:
+                file.seek(at)
+                return file.read()
         except FileNotFoundError:
             return b""
 
@@ -234,10 +236,10 @@ class History:
             segment = self._tail
             path = self._folder / segment
             if path.exists() and path.stat().st_size > self._at:
-                data = self._read(segment)
-                for frame in _frames(data, self._at):
-                    self._take(segment, frame)
-                    self._at = frame.end
+                base = self._at
+                for frame in _frames(self._read(segment, base)):
+                    self._take(segment, frame.shifted(base))
+                    self._at = base + frame.end
             following = _segment_name(int(segment.split(".")[0]) + 1)
             if not (self._folder / following).exists():
                 return
@@ -259,9 +261,14 @@ class _Frame:
     texts: int
     end: int
 
+    def shifted(self, base: int) -> "_Frame":
+        """Return the frame with offsets from the beginning of the segment."""
+        return _Frame(self.kind, base + self.head, base + self.texts, base + self.end)
 
-def _frames(data: bytes, at: int) -> Iterator[_Frame]:
-    """Hop over the whole frames from an offset on; a torn or damaged one ends the walk."""
+
+def _frames(data: bytes) -> Iterator[_Frame]:
+    """Hop over whole frames; a torn or damaged one ends the walk."""
+    at = 0
     while at + _FRAME.size <= len(data):
         magic, kind, head_length, texts_length, crc = _FRAME.unpack_from(data, at)
         head = at + _FRAME.size
@@ -271,6 +278,10 @@ def _frames(data: bytes, at: int) -> Iterator[_Frame]:
             return
         yield _Frame(kind, head, texts, end)
         at = end
+
+
+def _fields(value: Actor | Step | Transaction) -> dict[str, Any]:
+    return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
 def _entry(segment: str, frame: _Frame, data: bytes) -> Entry:

@@ -8,9 +8,7 @@ from contextlib import AbstractContextManager
 
 from reme_store.errors import InvalidPathError
 from reme_store.paths import METADATA, is_hidden, name_fault
-from reme_store.workspace import Workspace, replace_durably
-
-RECORD_FOLDERS = ("ledger", "drafts", "reports")
+from reme_store.workspace import RECORD_FOLDERS, Workspace, replace_durably
 
 
 class Records:

@@ -22,7 +22,6 @@ from reme_store.paths import (
     FOLDERS,
     METADATA,
     NOTE_SUFFIX,
-    PathResolver,
     is_conflict_copy,
     is_hidden,
     is_regular,
@@ -31,9 +30,10 @@ from reme_store.paths import (
 
 TEMPORARY_PREFIX: Final = ".reme-"
 TEMPORARY_SUFFIX: Final = ".tmp"
+RECORD_FOLDERS: Final = ("ledger", "drafts", "reports")
 METADATA_FOLDERS: Final = (
-    *("file_store", "file_graph", "keyword_index", "vectors"),
-    *("file_catalog", "ledger", "history", "trash", "drafts", "reports"),
+    *("file_store", "file_graph", "keyword_index", "vectors", "file_catalog", "history", "trash"),
+    *RECORD_FOLDERS,
 )
 _CLOCK_TICK_NS: Final = 20_000_000
 """A file whose change time is younger than this when it is read may change again without its times showing it."""
@@ -51,6 +51,8 @@ class Scan:
     stats: Mapping[str, os.stat_result]
     conflict_copies: tuple[str, ...]
     unreadable: tuple[str, ...]
+    leftovers: tuple[str, ...]
+    """Temporaries of this program; those of a killed process where the caller holds the lock."""
 
 
 class Workspace:
@@ -156,6 +158,7 @@ class Workspace:
         found: dict[str, os.stat_result] = {}
         conflicts: list[str] = []
         unreadable: list[str] = []
+        leftovers: list[str] = []
         wanted = tuple(suffixes)
         pending = [prefix]
         while pending:
@@ -169,6 +172,8 @@ class Workspace:
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 if is_hidden(entry.name) or path == METADATA:
+                    if is_leftover(entry.name):
+                        leftovers.append(path)
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(path)
@@ -182,25 +187,18 @@ class Workspace:
                         found[path] = info
                 elif is_regular(Path(entry.path)) and not leaves_workspace(self.root, Path(entry.path)):
                     found[path] = Path(entry.path).stat()
-        return Scan(found, tuple(sorted(conflicts)), tuple(sorted(unreadable)))
+        return Scan(found, tuple(sorted(conflicts)), tuple(sorted(unreadable)), tuple(leftovers))
 
-    def sweep(self, keep: Collection[str] = ()) -> list[str]:
-        """Remove temporaries a killed process left behind, except those still to be placed."""
-        swept = []
-        for folder, folders, names in os.walk(self.root):
-            if Path(folder) == self.metadata:
-                folders[:] = [name for name in folders if name in ("ledger", "drafts", "reports")]
-            for name in names:
-                if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX):
-                    path = Path(folder, name).relative_to(self.root).as_posix()
-                    if path not in keep:
-                        self.discard(path)
-                        swept.append(path)
-        return swept
+    def sweep_records(self) -> None:
+        """Remove temporaries that a killed process left among the records. Needs the lock."""
+        for name in RECORD_FOLDERS:
+            for place in (self.metadata / name).rglob(f"{TEMPORARY_PREFIX}*{TEMPORARY_SUFFIX}"):
+                self.discard(place.relative_to(self.root).as_posix())
 
-    def resolver(self) -> PathResolver:
-        """Return a resolver of this workspace without near matches."""
-        return PathResolver(self.root)
+
+def is_leftover(name: str) -> bool:
+    """Tell whether a name is one of this program's temporaries."""
+    return name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX)
 
 
 def state_of(sha256: str, info: os.stat_result, *, torn: bool = False) -> FileState:

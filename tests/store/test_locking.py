@@ -1,14 +1,16 @@
 """One writer at a time, whatever thread or process; a dead one does not keep the workspace."""
 
 import subprocess
-import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from reme_store.errors import WorkspaceLockedError
 from reme_store.locking import WorkspaceLock, workspace_lock
+from tests.support.children import python
 
 HOLD = """
 import sys
@@ -20,11 +22,12 @@ with WorkspaceLock(Path(sys.argv[1]), 5)():
 """
 
 
-def hold_elsewhere(path: Path) -> "subprocess.Popen[str]":
-    child = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdin=-1, stdout=-1, text=True)
-    assert child.stdout is not None
-    assert child.stdout.readline() == "held\n"
-    return child
+@contextmanager
+def held_elsewhere(path: Path) -> Iterator["subprocess.Popen[str]"]:
+    with python(HOLD, path) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "held\n"
+        yield child
 
 
 def test_the_holder_may_take_it_again_and_sees_when_it_was_first(tmp_path: Path) -> None:
@@ -42,20 +45,20 @@ def test_one_object_a_file_and_process(tmp_path: Path) -> None:
 
 
 def test_another_process_is_told_apart_and_waited_for(tmp_path: Path) -> None:
-    child = hold_elsewhere(tmp_path / "lock")
-    with pytest.raises(WorkspaceLockedError), WorkspaceLock(tmp_path / "lock", 0.1)():
-        pass
-    child.communicate("go\n", timeout=10)
-    with WorkspaceLock(tmp_path / "lock", 5)() as first:
-        assert first
+    with held_elsewhere(tmp_path / "lock") as child:
+        with pytest.raises(WorkspaceLockedError), WorkspaceLock(tmp_path / "lock", 0.1)():
+            pass
+        child.communicate("go\n", timeout=10)
+        with WorkspaceLock(tmp_path / "lock", 5)() as first:
+            assert first
 
 
 def test_a_killed_owner_leaves_it_free(tmp_path: Path) -> None:
-    child = hold_elsewhere(tmp_path / "lock")
-    child.kill()
-    child.communicate(timeout=10)
-    with WorkspaceLock(tmp_path / "lock", 5)() as first:
-        assert first
+    with held_elsewhere(tmp_path / "lock") as child:
+        child.kill()
+        child.communicate(timeout=10)
+        with WorkspaceLock(tmp_path / "lock", 5)() as first:
+            assert first
 
 
 def test_another_thread_waits_its_turn(tmp_path: Path) -> None:

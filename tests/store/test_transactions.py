@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from reme_store.errors import EditConflictError, StoreFaultError
 from reme_store.history import Actor, History
 from reme_store.transactions import Discard, Plan, Rename, Transactions, Write
 from reme_store.workspace import Workspace, version
+from tests.support.children import run_python
 
 ACTOR = Actor("test", "run-1", "because")
 
@@ -98,6 +97,12 @@ def leftovers(workspace: Workspace) -> list[str]:
     return [str(path) for path in workspace.root.rglob(".reme-*")]
 
 
+def sweep(workspace: Workspace) -> None:
+    workspace.sweep_records()
+    for path in workspace.walk().leftovers:
+        workspace.discard(path)
+
+
 def test_a_plan_lands_whole_and_is_remembered(tmp_path: Path) -> None:
     workspace, transactions, history = opened(tmp_path)
     fill(workspace, {"a.md": b"1", "b.md": b"2"})
@@ -155,25 +160,20 @@ def test_a_change_between_record_and_rename_takes_the_rest_back(tmp_path: Path) 
     assert list(history.entries()) == []
 
 
-def run_child(root: Path, fatal: int) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-c", CHILD, str(root), str(fatal)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-
 def test_killed_at_any_step_the_files_end_old_or_new_all_together(tmp_path: Path) -> None:
     fatal, outcomes = 0, []
     while True:
         fatal += 1
         workspace, _, _ = opened(tmp_path / str(fatal))
         fill(workspace, OLD)
-        child = run_child(workspace.root, fatal)
+        child = run_python(CHILD, workspace.root, fatal)
         for path, data in contents(workspace, OLD).items():
             assert data in (OLD[path], NEW[path]) or path in ("digest/src.md", "digest/dst.md"), (fatal, path)
         _, transactions, history = opened(workspace.root)
         recovered = transactions.recover(keep_links)
         if recovered is not None:
             transactions.end(recovered)
-        workspace.sweep()
+        sweep(workspace)
         now = contents(workspace, OLD)
         assert now in (OLD, NEW), (fatal, now)
         assert leftovers(workspace) == []
@@ -190,7 +190,7 @@ def test_killed_at_any_step_the_files_end_old_or_new_all_together(tmp_path: Path
 def test_recovery_twice_is_recovery_once(tmp_path: Path) -> None:
     workspace, _, _ = opened(tmp_path)
     fill(workspace, OLD)
-    assert run_child(tmp_path, 9).returncode == -signal.SIGKILL
+    assert run_python(CHILD, tmp_path, 9).returncode == -signal.SIGKILL
     for _ in range(2):
         _, transactions, _ = opened(tmp_path)
         transactions.recover(keep_links)
