@@ -9,24 +9,37 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from reme_store import history
 from reme_store.errors import EditConflictError
+from reme_store.freshness import Freshness
 from reme_store.history import History, Transaction
 from reme_store.index.catalog import Catalog
 from reme_store.locking import WorkspaceLock
 from reme_store.models import FileState
 from reme_store.note_index import NoteIndex
-from reme_store.paths import TEXT_SUFFIXES, is_memory, is_within, suffix_of
+from reme_store.paths import TEXT_SUFFIXES, is_memory, is_regular, is_within, suffix_of
 from reme_store.text.wikilinks import retarget_wikilinks
 from reme_store.transactions import Plan, Transactions
-from reme_store.workspace import Workspace, is_unchanged
+from reme_store.workspace import Scan, Workspace, is_unchanged
 
 _ATTEMPTS = 10
 """How often a change is made anew on a text that another program replaced meanwhile."""
 _CATALOG_SUFFIX = ".jsonl.zst"
-_BATCH_BYTES = 32 * 1024 * 1024
-"""How much text a refresh holds in memory before it goes to the index."""
+_BATCH_FILES = 512
+"""How many files a refresh reads before they go to the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Where disk and index may differ."""
+
+    scan: Scan
+    suspects: tuple[str, ...]
+    """Files that are new or whose times or size changed."""
+    missing: tuple[str, ...]
+    """Files that the index knows and the disk does not."""
 
 
 class Commits:
@@ -37,15 +50,25 @@ class Commits:
         self._transactions = Transactions(workspace, history_log)
         self._catalogs: dict[str, Catalog] = {}
         self._guard = threading.Lock()
+        self._seen: dict[str, FileState] = {}
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the workspace's lock, across processes and threads; the thread that has it may take it again."""
         with self._lock() as first:
             if first:
-                self._index.catch_up()
                 self._recover()
             yield
+
+    @property
+    def held_here(self) -> bool:
+        """Whether the calling thread holds the lock."""
+        return self._lock.held_here
+
+    def close(self) -> None:
+        """Release the catalogs."""
+        for catalog in self._catalogs.values():
+            catalog.close()
 
     def catalog(self, name: str) -> Catalog:
         """Return what a consumer has already processed."""
@@ -75,46 +98,80 @@ class Commits:
                 return transaction
         return None
 
-    def refresh(self, *, reread: bool = False) -> dict[str, int]:
+    def refresh(self, watcher: Freshness | None = None) -> dict[str, int]:
         """Bring the index up to date with the disk; answer counts added, modified, deleted, unchanged.
 
-        Args:
-            reread: Whether to read every file again, whatever its times say.
+        The walk needs no lock; what it found is looked at again under the lock.
         """
         with self.lock():
-            known = dict(self._index.known())
-            found = self._workspace.walk("", TEXT_SUFFIXES)
-            for leftover in found.leftovers:
-                self._workspace.discard(leftover)
-            suspects = [path for path, info in found.stats.items() if reread or not _vouched(known.get(path), info)]
-            added = modified = 0
-            for batch in self._changed(suspects, known):
-                added += sum(path not in known for path, _, _ in batch)
-                modified += sum(path in known for path, _, _ in batch)
-                self._index.apply(batch, [])
-            deleted = [path for path in known if path not in found.stats]
-            if deleted:
-                self._index.apply([], deleted)
-            unchanged = len(found.stats) - added - modified
-            return {"added": added, "modified": modified, "deleted": len(deleted), "unchanged": unchanged}
+            pass  # a crash of another process is repaired first
+        drift = self.drift()
+        if watcher is not None:
+            watcher.walked(found=bool(drift.suspects or drift.missing))
+        counts = {"added": 0, "modified": 0, "deleted": 0}
+        if drift.suspects or drift.missing or drift.scan.leftovers:
+            with self.lock():
+                self._take_in(drift, counts, watcher)
+        return {**counts, "unchanged": len(drift.scan.stats) - counts["added"] - counts["modified"]}
 
-    def _changed(
-        self, paths: Iterable[str], known: Mapping[str, FileState]
-    ) -> Iterator[list[tuple[str, bytes, FileState]]]:
-        """Read files and yield those whose hash is new, in batches of bounded size."""
-        batch: list[tuple[str, bytes, FileState]] = []
-        size = 0
+    def reindex(self) -> dict[str, int]:
+        """Read every file again and begin the index anew; the old one answers meanwhile."""
+        with self.lock():
+            known = dict(self._index.known())
+            scan = self._workspace.walk("", TEXT_SUFFIXES)
+            counts = {"added": 0, "modified": 0, "deleted": len(known.keys() - scan.stats.keys()), "unchanged": 0}
+            self._index.rebuild(self._loaded(scan.stats, known, counts))
+            return counts
+
+    def drift(self) -> Drift:
+        """Return which files may differ from what the index knows, by their times alone."""
+        known = self._index.known()
+        scan = self._workspace.walk("", TEXT_SUFFIXES)
+        suspects = [path for path, info in scan.stats.items() if not self._vouched(path, known.get(path), info)]
+        return Drift(scan, tuple(suspects), tuple(known.keys() - scan.stats.keys()))
+
+    def _vouched(self, path: str, state: FileState | None, info: os.stat_result) -> bool:
+        """Tell whether the times vouch for a file, those seen when it was last found unchanged included."""
+        if state is None:
+            return False
+        seen = self._seen.get(path)
+        return is_unchanged(state, info) or (seen is not None and seen.sha256 == state.sha256 and is_unchanged(seen, info))
+
+    def _take_in(self, drift: Drift, counts: dict[str, int], watcher: Freshness | None) -> None:
+        for leftover in drift.scan.leftovers:
+            self._workspace.discard(leftover)
+        known = dict(self._index.known())
+        gone = [path for path in drift.missing if path in known and not is_regular(self._workspace.absolute(path))]
+        counts["deleted"] = len(gone)
+        if gone:
+            self._index.apply([], gone)
+        for start in range(0, len(drift.suspects), _BATCH_FILES):
+            if watcher is not None and watcher.cancelled:
+                return
+            paths = drift.suspects[start : start + _BATCH_FILES]
+            changed = [(path, *loaded) for path in paths if (loaded := self._load_changed(path, known)) is not None]
+            counts["added"] += sum(path not in known for path, _, _ in changed)
+            counts["modified"] += sum(path in known for path, _, _ in changed)
+            if changed:
+                self._index.apply(changed, [])
+
+    def _load_changed(self, path: str, known: Mapping[str, FileState]) -> tuple[bytes, FileState] | None:
+        """Read a file; None where it is gone, or has the bytes the index knows."""
+        loaded = self._workspace.load(path)
+        if loaded is not None and path in known and known[path].sha256 == loaded[1].sha256:
+            self._seen[path] = loaded[1]
+            return None
+        return loaded
+
+    def _loaded(
+        self, paths: Iterable[str], known: Mapping[str, FileState], counts: dict[str, int]
+    ) -> Iterator[tuple[str, bytes, FileState]]:
         for path in paths:
             loaded = self._workspace.load(path)
-            if loaded is None or (path in known and known[path].sha256 == loaded[1].sha256):
-                continue
-            batch.append((path, *loaded))
-            size += len(loaded[0])
-            if size > _BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
-        if batch:
-            yield batch
+            if loaded is not None:
+                same = path in known and known[path].sha256 == loaded[1].sha256
+                counts["unchanged" if same else "modified" if path in known else "added"] += 1
+                yield (path, *loaded)
 
     def _derive(self, transaction: Transaction) -> None:
         """Bring index and catalogs up to date with a transaction, then end it."""
@@ -126,10 +183,13 @@ class Commits:
         """Return the user's files a transaction touched, those inside moved or deleted folders included."""
         files = {*transaction.moves, *transaction.moves.values()}
         for step in transaction.steps:
-            if step.kind == "trash" and step.before == "":
+            if step.kind == "record":
+                continue
+            files.update(path for path in (step.path, step.to) if path and is_memory(path))
+            if step.before == "":
                 files.update(path for path in self._index.known() if is_within(path, step.path))
-            elif step.kind != "record":
-                files.add(step.path)
+            if step.before == "" and is_memory(step.to):
+                files.update(self._workspace.walk(step.to, TEXT_SUFFIXES).stats)
         return sorted(files)
 
     def _index_files(self, paths: Iterable[str]) -> None:
@@ -161,10 +221,6 @@ class Commits:
         transaction = self._transactions.recover(_retarget_bytes)
         if transaction is not None:
             self._derive(transaction)
-
-
-def _vouched(state: FileState | None, info: os.stat_result) -> bool:
-    return state is not None and is_unchanged(state, info)
 
 
 def _retarget_bytes(data: bytes, moves: Mapping[str, str]) -> bytes:

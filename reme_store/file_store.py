@@ -22,6 +22,7 @@ from reme_store.errors import (
     InvalidRequestError,
     NoteExistsError,
 )
+from reme_store.freshness import Freshness
 from reme_store.history import Actor, History
 from reme_store.index.catalog import Catalog
 from reme_store.locking import workspace_lock
@@ -71,16 +72,21 @@ class FileStore:
         self.paths = PathResolver(self.root, self.index.known)
         self.records = Records(self.workspace, self.lock)
         self.versions = Versions(self.workspace, log)
+        self._freshness = Freshness(
+            self.commits.refresh, lambda: len(self.index.known()), lambda: self.commits.held_here
+        )
 
     def open(self) -> None:
-        """Repair what a crash left, then bring the index up to date with the disk."""
+        """Repair what a crash left, and begin to bring the index up to date with the disk."""
         self.index.open()
         with self.lock():
             self.workspace.sweep_records()
-            self.refresh()
+        self._freshness.start()
 
     def close(self) -> None:
         """Release files; the store is not used after."""
+        self._freshness.stop()
+        self.commits.close()
         self.index.close()
 
     def lock(self) -> AbstractContextManager[None]:
@@ -97,6 +103,7 @@ class FileStore:
 
     def refresh(self) -> dict[str, int]:
         """Bring the index up to date with the disk; answer counts added, modified, deleted, unchanged."""
+        self._freshness.wait()
         return self.commits.refresh()
 
     # --- typed calls ---
@@ -139,17 +146,17 @@ class FileStore:
 
     def node(self, path: str) -> FileNode | None:
         """Return a note of the link graph."""
-        self.index.catch_up()
+        self._freshness.wait()
         return self.index.node(path)
 
     def outlinks(self, path: str) -> Sequence[FileLink]:
         """Return the edges that leave a note."""
-        self.index.catch_up()
+        self._freshness.wait()
         return self.index.outlinks(path)
 
     def inlinks(self, path: str) -> Sequence[FileLink]:
         """Return the edges that arrive at a target, real or virtual."""
-        self.index.catch_up()
+        self._freshness.wait()
         return self.index.inlinks(path)
 
     def apply(
@@ -212,7 +219,7 @@ class FileStore:
         max_links_per_direction: int = 10,
     ) -> Answer:
         """Find the places of notes that a query is about, with the neighbours of each note."""
-        self.index.catch_up()
+        self._freshness.wait()
         return retrieval.search(
             self.index,
             query,
@@ -228,24 +235,24 @@ class FileStore:
 
     def node_search(self, query: str, limit: int = 20) -> Answer:
         """Find digest notes by what they are called and described as."""
-        self.index.catch_up()
+        self._freshness.wait()
         return retrieval.node_search(self.index, query, limit)
 
     def node_hits(self, query: str, limit: int = 20) -> Sequence[retrieval.NodeHit]:
         """Return what :meth:`node_search` finds as values."""
-        self.index.catch_up()
+        self._freshness.wait()
         return retrieval.node_hits(self.index, query, limit)
 
     def traverse(
         self, path: str | Sequence[str], depth: int = 1, direction: Direction = "both", predicate: str = ""
     ) -> Answer:
         """Walk the link graph from one note or several."""
-        self.index.catch_up()
+        self._freshness.wait()
         return retrieval.traverse(self.index, self._starts(path), depth, direction, predicate)
 
     def walk(self, paths: Sequence[str], depth: int = 1, direction: Direction = "both") -> retrieval.Walk:
         """Return what :meth:`traverse` finds as values."""
-        self.index.catch_up()
+        self._freshness.wait()
         return retrieval.walk(self.index, self._starts(paths), depth, direction, "")
 
     def read(self, path: str, start_line: int | None = None, end_line: int | None = None) -> Answer:
@@ -277,12 +284,12 @@ class FileStore:
 
     def tags_list(self) -> Answer:
         """Show the tags of all notes with their counts."""
-        self.index.catch_up()
+        self._freshness.wait()
         return browsing.list_tags(self.index.nodes())
 
     def tags_stat(self, tag: str) -> Answer:
         """Show the notes that have a tag."""
-        self.index.catch_up()
+        self._freshness.wait()
         return browsing.notes_with_tag(self.index.nodes(), tag)
 
     # --- tools: changing ---
@@ -375,6 +382,7 @@ class FileStore:
 
     def move(self, src_path: str, dst_path: str, overwrite: bool = False, retarget: bool = True) -> Answer:
         """Give a note or folder another path; every link to it follows."""
+        self._freshness.wait()
         source, target = self._move_ends(src_path, dst_path)
         report = moving.LinkReport()
 
@@ -387,11 +395,12 @@ class FileStore:
             return plan
 
         transaction = self.commits.change(build, "move") if source != target else None
-        moved = [{"from": old, "to": new} for old, new in (transaction.moves if transaction else {}).items()]
+        moves = dict(transaction.moves) if transaction else {}
         metadata = {
             "src_path": source,
             "dst_path": target,
-            "moved": moved,
+            "moved": [*moves.values()],
+            "moves": moves,
             "files_touched": len(report.counts),
             "links_changed": report.total,
             "by_file": report.by_file(),
@@ -401,6 +410,7 @@ class FileStore:
 
     def delete(self, path: str, recursive: bool = False) -> Answer:
         """Put a note or folder into the trash, and tell which links to it are left behind."""
+        self._freshness.wait()
         found = self._deletable(path, recursive)
         report, deleted = moving.LinkReport(), [found]
 
@@ -444,7 +454,8 @@ class FileStore:
 
     def reindex(self) -> Answer:
         """Read every file from the disk again and rebuild the index from it."""
-        counts = self.commits.refresh(reread=True)
+        self._freshness.wait()
+        counts = self.commits.reindex()
         total = counts["added"] + counts["modified"] + counts["unchanged"]
         return Answer(f"🔄 Reindexed {total} file(s)", {"counts": counts, **counts})
 

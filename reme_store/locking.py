@@ -27,6 +27,12 @@ class WorkspaceLock:
         self._threads = threading.RLock()
         self._file = FileLock(path, timeout=timeout, thread_local=False)
         self._depth = 0
+        self._owner: int | None = None
+
+    @property
+    def held_here(self) -> bool:
+        """Whether the calling thread holds it."""
+        return self._owner == threading.get_ident()
 
     @property
     def depth(self) -> int:
@@ -42,12 +48,14 @@ class WorkspaceLock:
             first = self._depth == 0
             if first:
                 self._take_file()
+                self._owner = threading.get_ident()
             self._depth += 1
             try:
                 yield first
             finally:
                 self._depth -= 1
                 if first:
+                    self._owner = None
                     self._file.release()
         finally:
             self._threads.release()
