@@ -135,7 +135,9 @@ class Commits:
         if state is None:
             return False
         seen = self._seen.get(path)
-        return is_unchanged(state, info) or (seen is not None and seen.sha256 == state.sha256 and is_unchanged(seen, info))
+        return is_unchanged(state, info) or (
+            seen is not None and seen.sha256 == state.sha256 and is_unchanged(seen, info)
+        )
 
     def _take_in(self, drift: Drift, counts: dict[str, int], watcher: Freshness | None) -> None:
         for leftover in drift.scan.leftovers:
