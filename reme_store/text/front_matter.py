@@ -17,7 +17,7 @@ from reme_store.errors import InvalidFrontMatterError, InvalidRequestError
 
 BOM = "\ufeff"
 OPENER = re.compile(r"\ufeff?---\r?\n")
-CLOSER = re.compile(r"^---\r?$", re.M)
+CLOSER = re.compile(r"^---\r?$", re.MULTILINE)
 BARE_LINK = re.compile(r"!?\[\[[^\[\]\n]+\]\]")
 NUMBER_ELSEWHERE = re.compile(r"[-+.]?\d[\d_.,:eExXoObB+-]*")
 """Plain text that some YAML reader takes for a number, a time or a date."""
@@ -168,7 +168,9 @@ def _load(text: str, start: int, end: int) -> tuple[dict[str, Any], tuple[str, .
     reader = _Reader(text[start:end], text.count("\n", 0, start) + 1)
     values = reader.mapping(node, 0)
     names = [reader.key(key) for key, _ in node.value]
-    return values, tuple(sorted({name for name in names if names.count(name) > 1})) if len(set(names)) < len(names) else ()
+    return values, tuple(sorted({name for name in names if names.count(name) > 1})) if len(set(names)) < len(
+        names
+    ) else ()
 
 
 class _Reader:
@@ -182,7 +184,9 @@ class _Reader:
         return {self.key(key): self.value(value, depth + 1) for key, value in node.value}
 
     def key(self, node: yaml.Node) -> str:
-        return node.value if isinstance(node, yaml.ScalarNode) else self.block[node.start_mark.index : node.end_mark.index]
+        return (
+            node.value if isinstance(node, yaml.ScalarNode) else self.block[node.start_mark.index : node.end_mark.index]
+        )
 
     def value(self, node: yaml.Node, depth: int) -> Any:
         self.left -= 1
@@ -222,7 +226,8 @@ def _verified(text: str, expected: Mapping[str, Any]) -> str:
     got = parse_note(text)
     if got.fault or got.front_matter != expected:
         raise InvalidFrontMatterError(
-            "these keys cannot be changed without touching others (anchors, aliases or an unusual layout); edit the block by hand"
+            "these keys cannot be changed without touching others (anchors, aliases or an unusual layout); "
+            "edit the block by hand"
         )
     return text
 
@@ -244,8 +249,22 @@ def _keys(text: str) -> list[_Key]:
         block = block or (isinstance(value, yaml.ScalarNode) and value.style in ("|", ">"))
         value_end = base + value.end_mark.index
         end = _without_tail(text, starts[n], limit) if block else min(limit, _line_end(text, value_end))
-        name = key.value if isinstance(key, yaml.ScalarNode) else text[base + key.start_mark.index : base + key.end_mark.index]
-        found.append(_Key(name, starts[n], end, base + value.start_mark.index, value_end, block, bool(getattr(value, "flow_style", False))))
+        name = (
+            key.value
+            if isinstance(key, yaml.ScalarNode)
+            else text[base + key.start_mark.index : base + key.end_mark.index]
+        )
+        found.append(
+            _Key(
+                name,
+                starts[n],
+                end,
+                base + value.start_mark.index,
+                value_end,
+                block,
+                bool(getattr(value, "flow_style", False)),
+            )
+        )
     return found
 
 
@@ -277,7 +296,9 @@ def _set_key(text: str, name: str, value: Any) -> str:
     if key is None:
         at = cast("tuple[int, int, int]", _raw_span(text))[1]
         return text[:at] + rendered.replace("\n", newline) + text[at:]
-    one_line = not key.block_style and key.value_end > key.value_start and "\n" not in text[key.value_start : key.value_end]
+    one_line = (
+        not key.block_style and key.value_end > key.value_start and "\n" not in text[key.value_start : key.value_end]
+    )
     if one_line and (key.flow_style or rendered.count("\n") == 1):
         return text[: key.value_start] + _inline(value) + text[key.value_end :]
     return text[: key.start] + rendered.replace("\n", newline) + text[key.end :]
@@ -291,7 +312,7 @@ def _newline(text: str) -> str:
 class _Dumper(yaml.SafeDumper):
     """Quotes what another YAML reader could take for something else."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the signature is the library's
         return True
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002  # PyYAML's signature
@@ -340,4 +361,6 @@ def _json(value: Any, left: list[int], depth: int) -> Any:
         return {_checked_key(str(key)): _json(item, left, depth + 1) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_json(item, left, depth + 1) for item in value]
-    raise InvalidRequestError(f"a front matter value must be text, a number, a list or a mapping, not {type(value).__name__}")
+    raise InvalidRequestError(
+        f"a front matter value must be text, a number, a list or a mapping, not {type(value).__name__}"
+    )
