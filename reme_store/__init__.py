@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from reme_store.file_store import FileStore, StoreOptions, open_store
     from reme_store.tools import create_store_tools
 
+__version__ = "0.1.0"
+
 _LAZY: Final = {
     "FileStore": "reme_store.file_store",
     "StoreOptions": "reme_store.file_store",
