@@ -84,7 +84,7 @@ class Context(BaseModel):
     mask_secrets: bool = Field(True, description="Mask keys, tokens and passwords before anything is written or sent.")
     max_concurrency: int = Field(8, ge=1, le=256, description="Model conversations at one time.")
     max_model_calls: int = Field(12, ge=1, le=200, description="Model calls for one unit, resource or part of a note.")
-    max_input_chars: int = Field(60_000, ge=4_000, description="Characters of system and user messages together.")
+    max_input_chars: int = Field(60_000, ge=8_000, description="Characters of system and user messages together.")
     call_timeout: float = Field(
         120.0, gt=0, description="Seconds after which a model call is given up and tried again."
     )

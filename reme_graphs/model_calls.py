@@ -6,6 +6,7 @@ provider's own words. 401 and 403 close the gate of the run: no further call is 
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,11 +31,26 @@ LONGEST_WAIT = 60.0
 
 
 class Gate:
-    """Whether the calls of a run are still worth making; shared by its parallel tasks."""
+    """What the parallel tasks of a run share: whether calls are still worth making, how many at once, and counts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._denied = ""
+        self._counts: Counter[str] = Counter()
+        self._slots: threading.BoundedSemaphore | None = None
+
+    def slot(self, most: int) -> threading.BoundedSemaphore:
+        """Return what a call holds while it lasts; at most this many calls of the run are under way at once."""
+        with self._lock:
+            if self._slots is None:
+                self._slots = threading.BoundedSemaphore(most)
+            return self._slots
+
+    def count(self, name: str) -> int:
+        """Count a step of parallel tasks; return how many there were."""
+        with self._lock:
+            self._counts[name] += 1
+            return self._counts[name]
 
     def close(self, text: str) -> None:
         """Stop all further calls of the run with the provider's text."""
@@ -60,6 +76,8 @@ class Limits:
     """Tries of one call while the provider is busy or broken."""
     first_wait: float = 0.5
     """Seconds before the second try; doubled each time. Retry-After wins."""
+    max_concurrency: int = 8
+    """Calls of a run at one time."""
     tool_calling: bool = True
     gate: Gate = field(default_factory=Gate)
 
@@ -76,7 +94,6 @@ def call_model(
         ModelDeniedError: wrong key or no access; the gate is closed.
         ModelCallError: any other failure, after the retries.
     """
-    limits.gate.check(spent)
     retrying = Retrying(
         stop=stop_after_attempt(limits.attempts),
         retry=retry_if_exception(is_transient),
@@ -84,7 +101,11 @@ def call_model(
         reraise=True,
     )
     try:
-        reply = retrying(model.invoke, list(messages))
+        with limits.gate.slot(limits.max_concurrency):
+            limits.gate.check(spent)
+            reply = retrying(model.invoke, list(messages))
+    except ModelDeniedError:
+        raise
     except Exception as error:
         raise _failure(error, limits.gate, spent) from error
     return reply, usage_of(reply)

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from langchain_core.language_models.chat_models import BaseChatModel
 
@@ -108,6 +109,30 @@ def _identity(root: Path) -> tuple[int, int]:
     return stat.st_dev, stat.st_ino
 
 
+class Turns:
+    """Named locks within this process: work on one session is done by one run at a time."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._turns: WeakValueDictionary[str, _Turn] = WeakValueDictionary()
+
+    @contextmanager
+    def take(self, name: str) -> Iterator[None]:
+        """Wait for the turn and keep it for as long as the block lasts."""
+        with self._guard:
+            turn = self._turns.setdefault(name, _Turn())
+        with turn.lock:
+            yield
+
+
+class _Turn:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+TURNS = Turns()
+
+
 @contextmanager
 def open_workspace(context: Context) -> Iterator[FileStore]:
     """Give the store of the run's workspace; many nodes use it at once.
@@ -124,6 +149,7 @@ def limits(context: Context) -> Limits:
     return Limits(
         max_calls=context.max_model_calls,
         max_input_chars=context.max_input_chars,
+        max_concurrency=context.max_concurrency,
         tool_calling=context.tool_calling,
         gate=context.gate,
     )

@@ -34,14 +34,23 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("token", re.compile(r"(?<=\bBearer )[A-Za-z0-9._~+/=-]{16,}", re.IGNORECASE)),
 )
 _CONNECTION = re.compile(
-    r"(?P<head>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,100}:)(?P<secret>[^\s@/]{1,200})(?=@)", re.IGNORECASE
+    r"(?P<head>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,100}:)(?P<secret>[^\s/]{1,200})(?=@[^\s@]+)", re.IGNORECASE
+)
+_WORDS = (
+    r"password|passwd|passphrase|api[_ -]?key|secret[_-]?key|access[_-]?key|client[_-]?secret|auth[_-]?token"
+    r"|密码|口令|密钥"
 )
 _ASSIGNED = re.compile(
-    r"(?P<head>\b[\w-]{0,40}(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|密码|口令|密钥)"
-    r"[\w-]{0,20}[\"']?\s{0,3}(?:=|:|：|\bis\b|是|为)\s{0,3}[\"'`]?)(?P<secret>(?=\S*[0-9!@#$%^&*_+~-])[^\s\"'`,;，。；]{6,200})",
+    rf"(?P<head>(?:{_WORDS})[\w-]{{0,20}}[\"']?\s{{0,3}}(?:=|:|：|\bis\b|是|为)\s{{0,3}}[\"'`]?)"
+    r"(?P<secret>(?=\S*[0-9!@#$%^&*_+~])[^\s\"'`,;，。；]{6,200})",
     re.IGNORECASE,
 )
-_CARD = re.compile(r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d-]|\.\d)")
+_TOKEN = re.compile(
+    r"(?P<head>(?:token|secret)[\"']?\s{0,3}[=:]\s{0,3}[\"'`]?)"
+    r"(?P<secret>(?=[\w.~+/=-]*\d)(?=[\w.~+/=-]*[A-Za-z])[\w.~+/=-]{16,400})",
+    re.IGNORECASE,
+)
+_CARD = re.compile(r"(?<![\w.-])(?:4|5[1-5]|2[2-7]|3[4-8]|6[0-9])\d?(?:[ -]?\d){11,17}(?![\w-]|\.\d)")
 
 
 def mask_secrets(text: str) -> str:
@@ -51,6 +60,7 @@ def mask_secrets(text: str) -> str:
         masked = shape.sub(_marker(kind), masked)
     masked = _CONNECTION.sub(_keep_head("password"), masked)
     masked = _ASSIGNED.sub(_keep_head("password"), masked)
+    masked = _TOKEN.sub(_keep_head("token"), masked)
     return _CARD.sub(_mask_card, masked)
 
 

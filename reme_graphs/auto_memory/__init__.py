@@ -1,0 +1,1 @@
+"""A conversation becomes a dated note: one per session and day."""

@@ -1,0 +1,73 @@
+"""Which messages of a session does its note reflect already?
+
+One record a session, ``ledger/auto_memory/<stem>.json``: {"reflected": {key: engine}, "days": {key: day},
+"partial": {key: offset}}. Every message of the dialog that is not reflected waits for the next run of its session;
+``days`` says to which day's note it belongs, ``partial`` how many characters of a very long one are done. A lost
+record costs work, never a message.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from reme_graphs.auto_memory.dialog import Line, aliases_of
+from reme_graphs.context import OFFLINE
+from reme_store.file_store import FileStore
+
+FOLDER = "ledger/auto_memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What is known of a session's messages, by their keys."""
+
+    reflected: Mapping[str, str] = field(default_factory=dict)
+    """Engine that took the message up."""
+    days: Mapping[str, str] = field(default_factory=dict)
+    """Day of the note of a message that waits."""
+    partial: Mapping[str, int] = field(default_factory=dict)
+    """Characters of a waiting message that are done."""
+
+    def waiting(self, lines: Sequence[Line], *, redo_offline: bool = False) -> list[Line]:
+        """Return the messages of a dialog that no note reflects, in order."""
+        return [line for line in lines if line.message and not self._is_done(line, redo_offline=redo_offline)]
+
+    def _is_done(self, line: Line, *, redo_offline: bool) -> bool:
+        assert line.message is not None  # noqa: S101 - only readable lines are asked for
+        engines = [self.reflected[key] for key in aliases_of(line.message) if key in self.reflected]
+        return bool(engines) and not (redo_offline and engines == [OFFLINE])
+
+    def with_days(self, keys: Iterable[str], day: str) -> "Ledger":
+        """Give the waiting messages that have no day yet this one."""
+        return replace(self, days={**dict.fromkeys(keys, day), **self.days})
+
+    def settled(self, done: Sequence[str], partial: Mapping[str, int], engine: str) -> "Ledger":
+        """Record what one part has taken up."""
+        return Ledger(
+            reflected={**self.reflected, **dict.fromkeys(done, engine)},
+            days={key: day for key, day in self.days.items() if key not in done},
+            partial={key: end for key, end in {**self.partial, **partial}.items() if key not in done},
+        )
+
+
+def record_name(stem: str) -> str:
+    """Return the name of a session's record."""
+    return f"{FOLDER}/{stem}.json"
+
+
+def load_ledger(store: FileStore, stem: str) -> Ledger:
+    """Read a session's record; one that cannot be read counts as lost."""
+    data = store.records.read(record_name(stem))
+    if data is None:
+        return Ledger()
+    try:
+        value = json.loads(data)
+        return Ledger(dict(value["reflected"]), dict(value["days"]), dict(value["partial"]))
+    except (ValueError, KeyError, TypeError):
+        return Ledger()
+
+
+def render_ledger(ledger: Ledger) -> bytes:
+    """Return the bytes of the record."""
+    value = {"reflected": dict(ledger.reflected), "days": dict(ledger.days), "partial": dict(ledger.partial)}
+    return json.dumps(value, ensure_ascii=False, indent=0).encode()

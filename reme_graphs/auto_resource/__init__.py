@@ -1,0 +1,1 @@
+"""Raw material becomes dated notes: one per resource."""
