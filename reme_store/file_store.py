@@ -13,12 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reme_store import browsing, editing, history, moving, retrieval, transfer
+from reme_store import browsing, editing, health, history, moving, retrieval, transfer
 from reme_store.commits import Commits
 from reme_store.errors import (
     EditConflictError,
     InvalidFrontMatterError,
-    InvalidPathError,
     InvalidRequestError,
     NoteExistsError,
 )
@@ -28,7 +27,7 @@ from reme_store.index.catalog import Catalog
 from reme_store.locking import workspace_lock
 from reme_store.models import Answer, Direction, FileLink, FileNode, FileState, NoteText
 from reme_store.note_index import NoteIndex
-from reme_store.paths import LAYERS, NOTE_SUFFIX, PathResolver, is_within, suffix_of
+from reme_store.paths import NOTE_SUFFIX, PathResolver, suffix_of
 from reme_store.records import Records, record_path
 from reme_store.text.decoding import decode_text
 from reme_store.text.front_matter import delete_front_matter, parse_note, update_front_matter
@@ -72,6 +71,10 @@ class FileStore:
         self.paths = PathResolver(self.root, self.index.known)
         self.records = Records(self.workspace, self.lock)
         self.versions = Versions(self.workspace, log)
+        self.embedding_model = ""
+        """Name of the model behind vector search; empty without one."""
+        self.file_watcher = ""
+        """State of the watcher, set by whoever runs one."""
         self._freshness = Freshness(
             self.commits.refresh, lambda: len(self.index.known()), lambda: self.commits.held_here
         )
@@ -383,12 +386,12 @@ class FileStore:
     def move(self, src_path: str, dst_path: str, overwrite: bool = False, retarget: bool = True) -> Answer:
         """Give a note or folder another path; every link to it follows."""
         self._freshness.wait()
-        source, target = self._move_ends(src_path, dst_path)
+        source, target = moving.move_ends(self.paths, src_path, dst_path, self._was_there)
         report = moving.LinkReport()
 
         def build() -> Plan:
             nonlocal report
-            self._check_move(source, target, overwrite)
+            moving.check_move(self.paths, source, target, overwrite=overwrite)
             plan, report = moving.plan_move(
                 self.workspace, self.index.inbound_sources, source, target, overwrite=overwrite, retarget=retarget
             )
@@ -411,7 +414,7 @@ class FileStore:
     def delete(self, path: str, recursive: bool = False) -> Answer:
         """Put a note or folder into the trash, and tell which links to it are left behind."""
         self._freshness.wait()
-        found = self._deletable(path, recursive)
+        found = moving.deletable(self.paths, path, recursive=recursive)
         report, deleted = moving.LinkReport(), [found]
 
         def build() -> Plan:
@@ -458,6 +461,17 @@ class FileStore:
         counts = self.commits.reindex()
         total = counts["added"] + counts["modified"] + counts["unchanged"]
         return Answer(f"🔄 Reindexed {total} file(s)", {"counts": counts, **counts})
+
+    def health_check(self) -> Answer:
+        """Show whether index and files agree, and what a person should look at."""
+        self._freshness.wait()
+        parts = {"embedding_model": self.embedding_model, "file_watcher": self.file_watcher}
+        return health.check(self.workspace, self.index, self.commits, self.records, parts)
+
+    def version(self) -> Answer:
+        """Show the version of this program."""
+        number = health.package_version()
+        return Answer(f"ReMe v{number}", {"version": number})
 
     # --- tools: history ---
 
@@ -547,49 +561,8 @@ class FileStore:
         now = self.rewrite(found, tool, revise)
         return Answer(f"{tool}ed to {found}", {"path": found, "version": now})
 
-    def _move_ends(self, src_path: str, dst_path: str) -> tuple[str, str]:
-        source = self.paths.own(self.paths.target(src_path))
-        if source in ("", *LAYERS):
-            raise InvalidPathError(f"{src_path!r} is part of the workspace's layout and stays", path=source)
-        if not self.paths.absolute(source).exists():
-            raise self.paths.missing(src_path)
-        if "/" not in dst_path:
-            raise InvalidPathError(
-                f"{dst_path!r} names no folder; write the whole path, './{dst_path}' for the top", path=dst_path
-            )
-        is_folder = self.paths.is_folder(source)
-        target = self.paths.own(self.paths.folder(dst_path) if is_folder else self.paths.target(dst_path))
-        if is_folder and is_within(target, source) and target != source:
-            raise InvalidPathError(f"{source!r} cannot move into itself", path=target)
-        if not is_folder and self.paths.is_folder(target):
-            name = source.rpartition("/")[2]
-            raise NoteExistsError(f"{target!r} is a folder; write '{target}/{name}'", path=target)
-        try:
-            self.paths.check_new(target)
-        except NoteExistsError as error:
-            if error.path != source:
-                raise
-        return source, target
-
-    def _check_move(self, source: str, target: str, overwrite: bool) -> None:
-        if not self.paths.absolute(source).exists():
-            raise self.paths.missing(source)
-        if self.paths.absolute(target).exists() and (not overwrite or self.paths.is_folder(target)):
-            remedy = "move its notes one by one" if self.paths.is_folder(target) else "overwrite=true replaces it"
-            raise NoteExistsError(f"{target!r} exists; {remedy}", path=target)
-
-    def _deletable(self, path: str, recursive: bool) -> str:
-        found = self.paths.own(self.paths.target(path))
-        if found in ("", *LAYERS):
-            raise InvalidPathError(f"{path!r} is part of the workspace's layout and stays", path=found)
-        place = self.paths.absolute(found)
-        if not place.exists():
-            raise self.paths.missing(path)
-        if place.is_dir() and not recursive and any(place.iterdir()):
-            raise InvalidRequestError(
-                f"{found!r} is a folder with files; recursive=true deletes it with them", path=found
-            )
-        return found
+    def _was_there(self, path: str) -> bool:
+        return bool(self.versions.of(path))
 
     def _destination(self, path: str, data: str | bytes | None) -> str:
         if data is not None:

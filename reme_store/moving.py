@@ -1,12 +1,14 @@
 """Which files change when a note or folder gets another path or goes, and what must be told about the links to it?
 
-Plans only: the texts are read from disk and rewritten in memory; carrying out is the business of transactions.
+Checks and plans only: the texts are read from disk and rewritten in memory; carrying out is the business of
+transactions.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from reme_store.paths import is_within
+from reme_store.errors import InvalidPathError, InvalidRequestError, NoteExistsError
+from reme_store.paths import LAYERS, PathResolver, is_within, suffix_of
 from reme_store.text.wikilinks import parse_wikilinks, retarget_wikilinks
 from reme_store.transactions import Discard, Plan, Rename, Write
 from reme_store.workspace import Workspace, version
@@ -29,6 +31,87 @@ class LinkReport:
     def by_file(self) -> list[dict[str, object]]:
         """Return them as plain values, sorted by path."""
         return [{"path": path, "count": count} for path, count in sorted(self.counts.items())]
+
+
+def move_ends(paths: PathResolver, src_path: str, dst_path: str, was_there: Callable[[str], bool]) -> tuple[str, str]:
+    """Return the paths that a move means.
+
+    Args:
+        paths: The resolver of the workspace.
+        src_path: What moves: a folder, else a note.
+        dst_path: Its whole new path.
+        was_there: Answers whether a file was at a path before.
+
+    Raises:
+        InvalidRequestError: one of them cannot be meant so.
+    """
+    source = paths.own(paths.target(src_path))
+    if source in ("", *LAYERS):
+        raise InvalidPathError(f"{src_path!r} is part of the workspace's layout and stays", path=source)
+    if not paths.absolute(source).exists():
+        raise paths.missing(src_path)
+    is_folder = paths.is_folder(source)
+    target = paths.own(paths.folder(dst_path) if is_folder else paths.target(dst_path))
+    if "/" not in dst_path and "/" in source and not was_there(target):
+        raise InvalidPathError(
+            f"{dst_path!r} names no folder; write the whole path, './{dst_path}' for the top", path=dst_path
+        )
+    if is_folder:
+        _check_folder_target(source, target)
+    else:
+        _check_file_target(paths, source, target, dst_path)
+    _check_name(paths, source, target)
+    return source, target
+
+
+def check_move(paths: PathResolver, source: str, target: str, *, overwrite: bool) -> None:
+    """Refuse a move from what is gone, or onto what is there and not to be replaced."""
+    if not paths.absolute(source).exists():
+        raise paths.missing(source)
+    if paths.is_folder(target):
+        raise NoteExistsError(f"{target!r} exists; a folder is never replaced, move its notes one by one", path=target)
+    if paths.absolute(target).exists() and not overwrite:
+        raise NoteExistsError(f"{target!r} exists; overwrite=true replaces it", path=target)
+
+
+def deletable(paths: PathResolver, path: str, *, recursive: bool) -> str:
+    """Return the path that a deletion means.
+
+    Raises:
+        InvalidRequestError: it is not there, part of the layout, or a folder with files and ``recursive`` is not set.
+    """
+    found = paths.own(paths.target(path))
+    if found in ("", *LAYERS):
+        raise InvalidPathError(f"{path!r} is part of the workspace's layout and stays", path=found)
+    place = paths.absolute(found)
+    if not place.exists():
+        raise paths.missing(path)
+    if place.is_dir() and not recursive and any(place.iterdir()):
+        raise InvalidRequestError(f"{found!r} is a folder with files; recursive=true deletes it with them", path=found)
+    return found
+
+
+def _check_folder_target(source: str, target: str) -> None:
+    if not target:
+        raise NoteExistsError("the workspace itself cannot be replaced; write the folder's whole new path", path=target)
+    if is_within(target, source) and target != source:
+        raise InvalidPathError(f"{source!r} cannot move into itself", path=target)
+
+
+def _check_file_target(paths: PathResolver, source: str, target: str, dst_path: str) -> None:
+    if paths.is_folder(target):
+        raise NoteExistsError(f"{target!r} is a folder; write '{target}/{source.rpartition('/')[2]}'", path=target)
+    if suffix_of(source) != suffix_of(target) and not suffix_of(dst_path):
+        raise InvalidPathError(f"{dst_path!r} lacks the suffix of {source!r}; write the whole name", path=target)
+
+
+def _check_name(paths: PathResolver, source: str, target: str) -> None:
+    """Apply the rules for new names; another case of the same name is a new name of the same file."""
+    try:
+        paths.check_new(target)
+    except NoteExistsError as error:
+        if error.path != source:
+            raise
 
 
 def files_below(workspace: Workspace, path: str) -> list[str]:

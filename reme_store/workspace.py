@@ -69,6 +69,13 @@ class Workspace:
         """Return where a relative path is on disk."""
         return self.root / path if path else self.root
 
+    def exists(self, path: str) -> bool:
+        """Tell whether a text, which may be any at all, names something in the workspace."""
+        try:
+            return not path.startswith("/") and ".." not in path.split("/") and self.absolute(path).exists()
+        except (OSError, ValueError):
+            return False
+
     def read(self, path: str) -> bytes:
         """Return a file's bytes.
 

@@ -1,0 +1,139 @@
+"""Is the workspace well? What a person should look at, and whether index and files agree."""
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed_version
+from typing import Any, Final
+
+from reme_store.commits import Commits
+from reme_store.models import Answer, FileState
+from reme_store.note_index import NoteIndex
+from reme_store.paths import NOTE_SUFFIX, fold, name_fault
+from reme_store.records import Records
+from reme_store.workspace import Workspace
+
+JOBS_RECORD: Final = "ledger/jobs.json"
+_DISTRIBUTION: Final = "reme-graphs"
+
+
+def package_version() -> str:
+    """Return the version of this program."""
+    try:
+        return installed_version(_DISTRIBUTION)
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def note_job(records: Records, name: str, time: str, error: str = "") -> None:
+    """Remember when a job last succeeded, or why it last failed."""
+    jobs = read_jobs(records)
+    entry = jobs.get(name, {"last_success": None, "last_error": None})
+    jobs[name] = {**entry, "last_error": f"{time} {error}"} if error else {**entry, "last_success": time}
+    records.write(JOBS_RECORD, json.dumps(jobs, ensure_ascii=False, indent=1, sort_keys=True).encode())
+
+
+def read_jobs(records: Records) -> dict[str, dict[str, Any]]:
+    """Return what is remembered of jobs: last success and last error by name."""
+    data = records.read(JOBS_RECORD)
+    if data is None:
+        return {}
+    jobs: dict[str, dict[str, Any]] = json.loads(data)
+    return jobs
+
+
+def check(
+    workspace: Workspace, index: NoteIndex, commits: Commits, records: Records, parts: Mapping[str, Any]
+) -> Answer:
+    """Look at everything and change nothing.
+
+    Args:
+        workspace: The files.
+        index: What was derived from them.
+        commits: Who compares the two.
+        records: Where jobs are remembered.
+        parts: State of components outside the store: ``embedding_model`` and ``file_watcher``.
+    """
+    look = commits.drift()
+    drift = list(_drift(workspace, index.known(), look.suspects, look.missing))
+    damage = [{"path": "reme_metadata", "problem": fault} for fault in index.verify()]
+    problems = [
+        *damage,
+        *({"path": entry["path"], "problem": entry["problem"]} for entry in index.problems()),
+        *(
+            {"path": path, "problem": "a sync program's conflict copy; merge it and delete it"}
+            for path in look.scan.conflict_copies
+        ),
+        *({"path": path, "problem": "this folder cannot be read"} for path in look.scan.unreadable),
+        *_name_problems(look.scan.stats),
+        *_broken_links(workspace, index),
+    ]
+    counts = index.counts()
+    health = {
+        "version": package_version(),
+        "healthy": not drift and not damage,
+        "components": {
+            "file_store": {key: counts[key] for key in ("n_files", "n_chunks")},
+            "file_graph": {key: counts[key] for key in ("n_nodes", "n_edges", "n_virtual")},
+            "keyword_index": {key: counts[key] for key in ("n_docs", "vocab_size")},
+            **parts,
+        },
+        "drift": drift,
+        "problems": problems,
+        "jobs": read_jobs(records),
+    }
+    return Answer(_render(health), {"health": health})
+
+
+def _render(health: Mapping[str, Any]) -> str:
+    mark, word = ("✅", "healthy") if health["healthy"] else ("❌", "unhealthy")
+    lines = [f"{mark} ReMe v{health['version']} - {word}"]
+    for name, value in health["components"].items():
+        shown = (
+            ", ".join(f"{key}={number}" for key, number in value.items())
+            if isinstance(value, dict)
+            else value or "none"
+        )
+        lines.append(f"{name}: {shown}")
+    lines += [f"drift: {entry['path']} ({entry['kind']}); reindex takes it in" for entry in health["drift"]]
+    lines += [f"problem: {entry['path']}: {entry['problem']}" for entry in health["problems"]]
+    return "\n".join(lines)
+
+
+def _drift(
+    workspace: Workspace, known: Mapping[str, FileState], suspects: tuple[str, ...], missing: tuple[str, ...]
+) -> Iterator[dict[str, str]]:
+    """Yield the files whose bytes, not only their times, are not what the index knows."""
+    for path in sorted((*suspects, *missing)):
+        loaded = workspace.load(path)
+        if loaded is None and path in known:
+            yield {"path": path, "kind": "deleted"}
+        elif loaded is not None and path not in known:
+            yield {"path": path, "kind": "added"}
+        elif loaded is not None and loaded[1].sha256 != known[path].sha256:
+            yield {"path": path, "kind": "modified"}
+
+
+def _name_problems(paths: Mapping[str, object]) -> Iterator[dict[str, str]]:
+    """Yield notes that cannot be linked to, and pairs that are one file elsewhere."""
+    seen: dict[str, str] = {}
+    for path in sorted(paths):
+        fault = next((fault for name in path.split("/") if (fault := name_fault(name))), "")
+        if fault and path.lower().endswith(NOTE_SUFFIX):
+            yield {"path": path, "problem": f"not linkable, or not portable: {fault}"}
+        twin = seen.setdefault(fold(path), path)
+        if twin != path:
+            yield {"path": path, "problem": f"differs only in case or composition from {twin!r}"}
+
+
+def _broken_links(workspace: Workspace, index: NoteIndex) -> Iterator[dict[str, str]]:
+    """Yield the links to targets that are neither a note nor any other file."""
+    known = index.known()
+    missing: dict[str, bool] = {}
+    for node in index.nodes():
+        for link in node.links:
+            target = link.target_path
+            if target not in missing:
+                missing[target] = target not in known and not workspace.exists(target)
+            if missing[target]:
+                yield {"path": node.path, "problem": f"links to {target!r}, which does not exist", "target": target}
