@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,9 @@ from reme_store.records import Records, record_path
 from reme_store.text.decoding import decode_text
 from reme_store.text.front_matter import delete_front_matter, parse_note, update_front_matter
 from reme_store.transactions import Discard, Plan, Rename, Write
+from reme_store.trash import prune_trash
 from reme_store.versions import Versions, history_answer, unified_diff, unknown_run
-from reme_store.workspace import Workspace, is_unchanged, version
+from reme_store.workspace import Workspace, disk_faults, is_unchanged, version
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class FileStore:
         """Name of the model behind vector search; empty without one."""
         self.file_watcher = ""
         """State of the watcher, set by whoever runs one."""
+        self._log = log
         self._freshness = Freshness(
             self.commits.refresh, lambda: len(self.index.known()), lambda: self.commits.held_here
         )
@@ -84,6 +87,7 @@ class FileStore:
         self.index.open()
         with self.lock():
             self.workspace.sweep_records()
+            self._prune()
         self._freshness.start()
 
     def close(self) -> None:
@@ -468,6 +472,11 @@ class FileStore:
         parts = {"embedding_model": self.embedding_model, "file_watcher": self.file_watcher}
         return health.check(self.workspace, self.index, self.commits, self.records, parts)
 
+    def note_job(self, name: str, error: str = "") -> None:
+        """Remember that a job of the program succeeded now, or why it failed."""
+        with self.lock():
+            health.note_job(self.records, name, datetime.now(UTC).isoformat(timespec="seconds"), error)
+
     def version(self) -> Answer:
         """Show the version of this program."""
         number = health.package_version()
@@ -530,6 +539,13 @@ class FileStore:
         return Answer(f"undone in {len(undone)} file(s): {', '.join(undone)}{left}", metadata)
 
     # --- inside ---
+
+    def _prune(self) -> None:
+        """Hold history and trash within their bounds."""
+        self._log.prune()
+        with disk_faults("trash"):
+            trash, options = self.workspace.metadata / "trash", self.options
+            prune_trash(trash, max_age_days=options.history_days, max_bytes=options.history_bytes)
 
     def _starts(self, paths: str | Sequence[str]) -> Sequence[str]:
         """Resolve where a walk starts: notes, or targets without a note."""
