@@ -1,0 +1,1 @@
+"""The dream: what daily notes teach becomes lasting, linked knowledge."""

@@ -1,0 +1,1 @@
+"""What a host may talk about: the topics of a day."""
