@@ -235,10 +235,12 @@ class PathResolver:
         return "" if relative == "." else Path(relative).as_posix()
 
     def _refuse_twin(self, parent: str, name: str, path: str) -> None:
+        """Refuse a name that another one resembles; the name itself may have appeared since it was looked for."""
         folder, wanted = self.absolute(parent), fold(name)
         if not folder.is_dir():
             return
-        twin = next((entry.name for entry in folder.iterdir() if fold(entry.name) == wanted), None)
+        names = (entry.name for entry in folder.iterdir())
+        twin = next((other for other in names if other != name and fold(other) == wanted), None)
         if twin is not None:
             existing = f"{parent}/{twin}" if parent else twin
             raise NoteExistsError(
