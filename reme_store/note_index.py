@@ -12,7 +12,7 @@ import numpy as np
 from reme_store.index.notes import CONTENT
 from reme_store.index.segment import Part
 from reme_store.index.store import BATCH, Entry, SegmentStore, batched
-from reme_store.index.view import IndexView
+from reme_store.index.view import IndexView, KnownFiles
 from reme_store.models import FileLink, FileNode, FileState
 from reme_store.note_record import (
     TEXT_SUFFIXES,
@@ -108,7 +108,7 @@ class NoteIndex:
 
     def known(self) -> Mapping[str, FileState]:
         """Return every indexed file with what it was when it was read."""
-        return self.view().states()
+        return KnownFiles(self.view())
 
     def record(self, path: str) -> NoteRecord | None:
         """Return all that is known of a file; None when it is not indexed."""

@@ -143,7 +143,7 @@ class FrameLog:
     def _resync(self, offset: int) -> int | None:
         """Find the next whole frame behind damaged bytes."""
         size = self.size()
-        rest = os.pread(self._fd, size - offset, offset)
+        rest = os.pread(self._fd, max(0, size - offset), offset)
         mark = struct.pack("<II", _MAGIC, 8)
         place = rest.find(mark)
         while place >= 0:

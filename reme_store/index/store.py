@@ -36,6 +36,8 @@ BATCH = 2_048
 """Most records of one commit in bulk."""
 _FLUSH = 256
 """Notes in memory before they become a stored segment."""
+_TAIL_BYTES = 1_000_000
+"""Bytes of the log that opening replays, at most."""
 _FRAME = 8
 """Records a frame in bulk; reading one back unpacks its frame."""
 _TIER = 4
@@ -132,7 +134,7 @@ class SegmentStore(Generic[Record]):
                 return
             segment, self._offset = self._appended(self._open_log(), records, known, self._offset)
             self._view = self._view.committed(segment, known)
-            if self._in_memory() >= _FLUSH:
+            if self._in_memory() >= _FLUSH or self._offset - self._manifest.covered > _TAIL_BYTES:
                 self._flush()
 
     def replace_all(self, batches: Iterable[Sequence[Record]]) -> None:

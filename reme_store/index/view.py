@@ -1,6 +1,6 @@
 """What does the index say at one moment? An immutable set of segments; a commit makes the next one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -50,8 +50,14 @@ class IndexView:
             for note in np.flatnonzero(part.alive).tolist():
                 yield part, note
 
+    def state(self, path: str) -> FileState | None:
+        """Return what a file was when it was indexed; None when it is not."""
+        place = self.find(path)
+        return None if place is None else self.parts[place[0]].segment.notes.state(place[1])
+
+    @cached_property
     def states(self) -> dict[str, FileState]:
-        """Return what each file was when it was indexed."""
+        """What each file was when it was indexed."""
         found: dict[str, FileState] = {}
         for part in self.parts:
             notes = part.segment.notes
@@ -110,6 +116,29 @@ class IndexView:
         if segment is not None and fresh:
             parts.append(Part.whole(segment))
         return IndexView(_tiered(parts), self.log)
+
+
+class KnownFiles(Mapping[str, FileState]):
+    """The files of a view with their states; asking for one of them does not read the others."""
+
+    def __init__(self, view: IndexView) -> None:
+        self._view = view
+
+    def __getitem__(self, path: str) -> FileState:
+        state = self._all[path] if self._all is not None else self._view.state(path)
+        if state is None:
+            raise KeyError(path)
+        return state
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._view.states)
+
+    def __len__(self) -> int:
+        return self._view.n_notes
+
+    @property
+    def _all(self) -> dict[str, FileState] | None:
+        return self._view.__dict__.get("states")
 
 
 def _tiered(parts: Sequence[Part]) -> list[Part]:

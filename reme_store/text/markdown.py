@@ -139,7 +139,7 @@ def _parse(lines: list[str]) -> list[tuple[type, Any, int]]:
 
 def _named_blocks(parsed: Sequence[tuple[type, Any, int]], lines: Sequence[str]) -> Iterator[Block]:
     starts = [number - 1 for _, _, number in parsed]
-    ends = [start - 1 for start in starts[1:]] + [len(lines) - 1]
+    ends = [*(start - 1 for start in starts[1:]), len(lines) - 1][: len(starts)]
     for (token_type, result, _), first, end in zip(parsed, starts, ends, strict=True):
         last = end
         while last > first and not lines[last].strip():

@@ -1,0 +1,36 @@
+"""Bytes that are text, in which encoding, and bytes that are none."""
+
+import pytest
+
+from reme_store.text.decoding import decode_text
+
+CHINESE = "据说这座仓库的数据很乱，我们把库存清点了一遍。"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "utf-16"])
+def test_chinese_text_is_read_in_its_encoding(encoding: str) -> None:
+    decoded = decode_text(CHINESE.encode(encoding))
+    assert decoded is not None
+    assert CHINESE in decoded.text
+
+
+def test_western_text_of_one_byte_is_read() -> None:
+    decoded = decode_text(("Déjà vu à la crème brûlée, naïve façade. " * 20).encode("cp1252"))
+    assert decoded is not None
+    assert "vu" in decoded.text
+
+
+def test_a_byte_order_mark_stays_in_the_text() -> None:
+    decoded = decode_text(b"\xef\xbb\xbfhello")
+    assert decoded is not None
+    assert decoded.text == "\ufeffhello"
+
+
+def test_utf8_with_nul_is_text() -> None:
+    decoded = decode_text(b"a\x00b")
+    assert decoded is not None
+    assert decoded.encoding == "utf-8"
+
+
+def test_an_image_holds_no_text() -> None:
+    assert decode_text(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\xff\xfe\x00" * 50) is None
