@@ -2,18 +2,26 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from reme_store.index.keyword import count_terms
 from reme_store.index.notes import CONTENT, INDEX, ChunkRow, NoteRow
 from reme_store.models import FileChunk, FileLink, FileNode, FileState
-from reme_store.text.chunking import chunk_id, chunk_markdown, chunk_plain, index_chunk, note_labels, weighted_texts
+from reme_store.text.chunking import (
+    FIELD_WEIGHTS,
+    chunk_id,
+    chunk_markdown,
+    chunk_plain,
+    index_chunk,
+    note_labels,
+    weighted_texts,
+)
 from reme_store.text.decoding import decode_text
 from reme_store.text.front_matter import ParsedNote, parse_note
 from reme_store.text.markdown import read_headings
-from reme_store.text.tokenize import Tokenizer
+from reme_store.text.tokenize import Tokenizer, title_term
 from reme_store.text.wikilinks import fold_edges, parse_wikilinks
 
 TEXT_SUFFIXES = (".md", ".txt", ".json", ".jsonl", ".csv", ".yaml", ".yml", ".html", ".htm")
@@ -87,10 +95,16 @@ def _maybe(chunk: FileChunk | None) -> tuple[FileChunk, ...]:
 
 def record_terms(record: NoteRecord, tokenizer: Tokenizer) -> list[dict[str, int]]:
     """Return the terms of each chunk with their counts."""
-    return [
-        count_terms((tokenizer.tokenize(text), weight) for text, weight in weighted_texts(chunk))
-        for chunk in record.chunks
-    ]
+    return [count_terms(_weighted_terms(chunk, tokenizer)) for chunk in record.chunks]
+
+
+def _weighted_terms(chunk: FileChunk, tokenizer: Tokenizer) -> Iterator[tuple[list[str], int]]:
+    for text, weight in weighted_texts(chunk):
+        yield tokenizer.tokenize(text), weight
+    fields = chunk.metadata.get("fields", {})
+    for key in ("name", "stem"):
+        if key in fields:
+            yield [title_term(fields[key])], FIELD_WEIGHTS[key]
 
 
 def note_row(record: NoteRecord, *, frame: int, line: int, share: int) -> NoteRow:

@@ -14,7 +14,7 @@ from reme_store.index.notes import INDEX
 from reme_store.index.view import IndexView
 from reme_store.search_filter import SearchFilter
 
-TITLE_SHARE = 0.5
+TITLE_SHARE = 1.0
 """What the index chunk of a note adds to its content chunks."""
 NODE_TITLE_SHARE = 2.0
 """What it counts in node_search, against the best content chunk."""

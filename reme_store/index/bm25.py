@@ -11,8 +11,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-K1 = 1.2
-B = 0.75
+K1 = 1.0
+B = 0.6
+"""Better than 1.2 and 0.75 on both halves of the LoCoMo questions (turns, recall at 10), equal on titles of notes."""
 
 
 def idf(n_docs: int, df: int) -> float:

@@ -21,6 +21,7 @@ _FORM = 1
 _MAX_WORD = 128
 """Characters of a word that make its term; what is longer is no word, and both sides cut alike."""
 
+_MAX_TITLE = 200
 _CACHE_WORDS = 200_000
 
 _UNSPACED = (
@@ -37,6 +38,7 @@ _WORD = re.compile(
     "|[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 )
 _PARTS = re.compile(r"[^\W_]+")
+_TITLE_WORDS = re.compile(r"\w+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTRACTION = re.compile(r"[a-z]+'(?:s|t|d|m|ll|re|ve)")
 _ACCENTED = re.compile("[\u00c0-\u024f\u0300-\u036f\u0370-\u03ff\u0401\u0451\u1e00-\u1fff]+")
@@ -71,6 +73,8 @@ class Tokenizer:
 
     stop_weight = 0.15
     """What a stop word counts in a query, against 1 of any other term."""
+    title_weight = 4.0
+    """What it counts when a query is, word for word, the title of a note."""
     single_weight = 0.4
     """What a single character counts in a query that also holds its pairs."""
 
@@ -134,12 +138,18 @@ class Tokenizer:
         """Return each distinct term of a query with its weight: full, or less for a stop word or a lone character."""
         terms = self.tokenize(text)
         paired = {char for term in terms if _is_pair(term) for char in term}
-        return {term: self._weight(term, paired) for term in terms}
+        weights = {term: self._weight(term, paired) for term in terms}
+        return {**weights, title_term(text): self.title_weight} if weights else {}
 
     def _weight(self, term: str, paired: Iterable[str]) -> float:
         if term in self._stop:
             return self.stop_weight
         return self.single_weight if term in paired else 1.0
+
+
+def title_term(text: str) -> str:
+    """Return the one term that stands for a whole title; no word yields such a term."""
+    return "=" + " ".join(_TITLE_WORDS.findall(fold(text[:_MAX_TITLE])))
 
 
 def pair_terms(run: str) -> list[str]:

@@ -243,10 +243,19 @@ def test_leftovers_of_a_crash_are_swept(tmp_path: Path) -> None:
     assert not leftover.exists()
 
 
-BODIES = st.lists(
-    st.sampled_from(["otter", "beaver", "common", "数据库", "the", "[[n/1.md]]", "[[n/2.md#x]]", "rel:: [[n/3.md]]", "# heading", ""]),
-    max_size=6,
-).map("\n".join)  # fmt: skip
+LINES = [
+    "otter",
+    "beaver",
+    "common",
+    "数据库",
+    "the",
+    "[[n/1.md]]",
+    "[[n/2.md#x]]",
+    "rel:: [[n/3.md]]",
+    "# heading",
+    "",
+]
+BODIES = st.lists(st.sampled_from(LINES), max_size=6).map("\n".join)
 
 
 @settings(max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck))

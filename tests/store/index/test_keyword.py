@@ -12,8 +12,8 @@ from tests.support.notes import naive_scores
 WORDS = ["apple", "banana", "cherry", "durian", "elder", "fig"]
 
 
-def view_of(*documents: str, k1: float = 1.2) -> KeywordView:
-    return KeywordView([(postings_of(*documents), None)], k1=k1)
+def view_of(*documents: str, k1: float = 1.2, b: float = 0.75) -> KeywordView:
+    return KeywordView([(postings_of(*documents), None)], k1=k1, b=b)
 
 
 def postings_of(*documents: str) -> Postings:
@@ -48,7 +48,7 @@ def test_more_occurrences_rarer_words_and_shorter_documents_win() -> None:
 def test_dead_documents_count_neither_in_scores_nor_in_df_and_average() -> None:
     postings = postings_of("apple banana apple", "apple apple cherry durian elder", "apple cherry", "durian")
     alive = np.array([True, False, True, True])
-    left = KeywordView([(postings, alive)])
+    left = KeywordView([(postings, alive)], k1=1.2, b=0.75)
     right = view_of("apple banana apple", "apple cherry", "durian")
     assert [score for score, lives in zip(scores(left, "apple cherry"), alive, strict=True) if lives] == scores(
         right, "apple cherry"

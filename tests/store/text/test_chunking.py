@@ -1,6 +1,7 @@
 """How notes fall into chunks."""
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -160,7 +161,7 @@ def test_hostile_text_is_chunked_in_bounded_time_and_size(text: str) -> None:
 def test_plain_windows_overlap_and_end_at_lines() -> None:
     chunks = chunk_plain("n.txt", "".join(f"line {n:03}\n" for n in range(100)), chunk_chars=300)
     assert all(len(chunk.text) <= 300 for chunk in chunks)
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         assert after.start_line <= before.end_line + 1
         assert before.text[-50:] in after.text
 
@@ -181,7 +182,7 @@ def test_the_index_chunk_says_what_the_note_is_called() -> None:
     assert (chunk.start_line, chunk.end_line) == (1, 6)
     for word in ("Alpha", "beginning", "x y", "letter", "alpha-note", "Head"):
         assert word in chunk.text
-    weights = {text: weight for text, weight in weighted_texts(chunk)}
+    weights = dict(weighted_texts(chunk))
     assert weights["Alpha"] > weights["of the beginning"] > weights["letter"]
 
 
