@@ -14,11 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import reme_store
 from reme_store import browsing, editing, health, history, moving, retrieval, transfer
 from reme_store.commits import Commits
 from reme_store.errors import (
     EditConflictError,
     InvalidFrontMatterError,
+    InvalidPathError,
     InvalidRequestError,
     NoteExistsError,
 )
@@ -189,9 +191,18 @@ class FileStore:
             EditConflictError: a file is not the expected version; nothing was changed.
         """
         texts = {self._destination(path, data): _encode(data) for path, data in writes.items()}
+        if len(texts) < len(writes):
+            raise InvalidPathError(f"two of {', '.join(map(repr, writes))} are the same file")
         awaited = {self.paths.candidate(path): wanted for path, wanted in (expected or {}).items()}
         own = {record_path(name): data for name, data in (records or {}).items()}
-        self.commits.change(lambda: self._plan_writes(texts, awaited, own), tool, retry=not awaited)
+        edited = [path for path, data in zip(texts, writes.values(), strict=True) if isinstance(data, str)]
+
+        def build() -> Plan:
+            for path in edited:
+                _text_to_change(path, self.workspace.read_or_none(path) or b"")
+            return self._plan_writes(texts, awaited, own)
+
+        self.commits.change(build, tool, retry=not awaited)
         named = {path: self.paths.candidate(path) for path in writes}
         return {path: None if (data := texts[found]) is None else version(data) for path, found in named.items()}
 
@@ -479,8 +490,7 @@ class FileStore:
 
     def version(self) -> Answer:
         """Show the version of this program."""
-        number = health.package_version()
-        return Answer(f"ReMe v{number}", {"version": number})
+        return Answer(f"ReMe v{reme_store.__version__}", {"version": reme_store.__version__})
 
     # --- tools: history ---
 

@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from typing import Any, Final
 
+import reme_store
 from reme_store.commits import Commits
 from reme_store.models import Answer, FileState
 from reme_store.note_index import NoteIndex
@@ -14,15 +13,6 @@ from reme_store.records import Records
 from reme_store.workspace import Workspace
 
 JOBS_RECORD: Final = "ledger/jobs.json"
-_DISTRIBUTION: Final = "reme-graphs"
-
-
-def package_version() -> str:
-    """Return the version of this program."""
-    try:
-        return installed_version(_DISTRIBUTION)
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def note_job(records: Records, name: str, time: str, error: str = "") -> None:
@@ -70,7 +60,7 @@ def check(
     ]
     counts = index.counts()
     health = {
-        "version": package_version(),
+        "version": reme_store.__version__,
         "healthy": not drift and not damage,
         "components": {
             "file_store": {key: counts[key] for key in ("n_files", "n_chunks")},
