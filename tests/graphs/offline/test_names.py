@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reme_graphs.offline import slug
@@ -22,6 +22,7 @@ def test_a_title_becomes_a_readable_stem(title: str, stem: str) -> None:
     assert slug(title) == stem
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_a_stem_is_short_stable_and_free_of_path_syntax(title: str) -> None:
     stem = slug(title)

@@ -2,7 +2,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reme_graphs.offline import interpret_resource, merge_additions, write_note
@@ -105,6 +105,7 @@ def test_form_smuggled_into_a_conversation_is_not_written(said: Said, text: str)
     assert note is None or ("::" not in note.body_additions and "<!--" not in note.body_additions)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -1,0 +1,1 @@
+"""The synchronizer: a task in progress survives a context window."""
