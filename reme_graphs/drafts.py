@@ -5,17 +5,22 @@ note, live in memory and in the record ``drafts/<id>.json``, and are seen by nob
 An existing note can be changed only after this agent has read it, and only as the version it has read.
 """
 
+import difflib
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel, Field
 
 from reme_store import browsing, editing
 from reme_store.errors import EditConflictError, InvalidRequestError, NoteExistsError
 from reme_store.file_store import FileStore
 from reme_store.models import Answer, NoteText
 from reme_store.text.front_matter import parse_note, update_front_matter
+from reme_store.tools import StoreTool
 
 FOLDER = "drafts"
 
@@ -222,3 +227,49 @@ def load_draft(store: FileStore, unit_id: str) -> dict[str, Any] | None:
 def version_of_text(text: str) -> str:
     """Return the version a file with this text has."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def unified_diff(path: str, old: str, new: str) -> str:
+    """Return the difference of two texts of a note, empty where there is none."""
+    before = path if old else "/dev/null"
+    return "\n".join(difflib.unified_diff(old.split("\n"), new.split("\n"), before, path, lineterm="", n=3))
+
+
+class DraftArguments(BaseModel):
+    """Arguments of the tool ``draft``."""
+
+    draft_id: Annotated[str, Field(description="The draft_id that a review names")]
+    start_line: Annotated[int | None, Field(description="First line of the difference, from 1")] = None
+    end_line: Annotated[int | None, Field(description="Last line of the difference, inclusive")] = None
+
+
+def read_draft(store: FileStore, draft_id: str, start_line: int | None = None, end_line: int | None = None) -> Answer:
+    """Show what a draft would change in its note, before anything is decided.
+
+    Raises:
+        InvalidRequestError: there is no such draft, or it has landed.
+    """
+    record = load_draft(store, draft_id)
+    if record is None or not record["target_path"]:
+        raise InvalidRequestError(f"there is no draft {draft_id!r}; it may have landed or been rejected already")
+    path = record["target_path"]
+    present = store.version_of(path) is not None
+    diff = unified_diff(path, store.read_note(path).text if present else "", record["text"])
+    shown = browsing.read_lines(NoteText(path, diff, version_of_text(diff)), start_line, end_line)
+    return Answer(shown.answer, {"draft_id": draft_id, "target_path": path, "diff": diff, "text": record["text"]})
+
+
+def create_draft_tool(store: FileStore) -> BaseTool:
+    """Make the tool with which a reviewer reads a draft whole."""
+
+    def draft(**arguments: Any) -> tuple[str, dict[str, Any]]:
+        answer = read_draft(store, **arguments)
+        return answer.answer, {"success": True, "answer": answer.answer, "metadata": answer.metadata}
+
+    return StoreTool(
+        name="draft",
+        description="Show what a draft under review would change in its note, as a unified diff.",
+        args_schema=DraftArguments,
+        func=draft,
+        response_format="content_and_artifact",
+    )

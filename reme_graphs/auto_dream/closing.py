@@ -56,7 +56,8 @@ def make_receipt(state: DreamState, engine: str, closed: Mapping[str, Any]) -> d
     errors = [*state["errors"], *closed.get("problems", ())]
     success = not (state["refused"] or closed.get("retries", False))
     summary = state["errors"][0] if state["refused"] else _summary(state, closed)
-    metadata = {
+    metadata: dict[str, Any] = {
+        "run_id": state["run_id"],
         "counts": _counts(closed),
         "waiting": closed.get("waiting", 0),
         "topics_written": state["topics_written"],

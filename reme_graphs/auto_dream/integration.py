@@ -17,7 +17,7 @@ from reme_graphs import offline, prompts
 from reme_graphs.agent import run_agent
 from reme_graphs.auto_dream.batches import Material, clip, cost_of
 from reme_graphs.auto_dream.checks import CORROBORATE, check_draft, home_of, place_fault, unchanged_faults
-from reme_graphs.auto_dream.recall import FIRST, Found
+from reme_graphs.auto_dream.recall import FIRST, Found, is_near
 from reme_graphs.auto_dream.sources import read_material, text_of
 from reme_graphs.auto_dream.state import UnitTask
 from reme_graphs.context import OFFLINE, Context
@@ -244,7 +244,7 @@ class _Work:
         return prompts.frame(material.path, shown)
 
     def _candidates(self, room: int) -> str:
-        """List the candidates; the first also with their text, as long as there is room."""
+        """List the candidates; the first also with their text, where they are near and there is room."""
         rows = [
             f"- {row.path} — {row.name} — {row.description}{' (linked)' if row.linked else ''}" for row in self.found
         ]
@@ -253,7 +253,10 @@ class _Work:
         most = int(room * BODY_SHARE)
         bodies: list[str] = []
         for row in self.found[:FIRST]:
-            body = prompts.frame(row.path, self._clean(text_of(self.store, row.path)))
+            text = text_of(self.store, row.path)
+            if not is_near(self.unit, text):
+                continue
+            body = prompts.frame(row.path, self._clean(text))
             if self.store.version_of(row.path) == row.version and cost_of(body) <= min(room, most):
                 bodies.append(body)
                 room -= cost_of(body)

@@ -15,7 +15,7 @@ from reme_graphs import prompts
 from reme_graphs.auto_dream.batches import clip, cost_of
 from reme_graphs.auto_dream.progress import Tell
 from reme_graphs.auto_dream.sources import window
-from reme_graphs.auto_dream.state import Request
+from reme_graphs.auto_dream.state import DreamState, Request
 from reme_graphs.auto_dream.topics import Topic, chosen_of, fresh_topics
 from reme_graphs.context import Context
 from reme_graphs.errors import ModelCallError, ModelOutputError
@@ -31,14 +31,13 @@ KEPT = ("title", "reason", "evidence", "keywords", "paths")
 REPAIR_ROOM = 2_500
 
 
-def write_topics(
-    store: FileStore, context: Context, request: Request, candidates: Sequence[Topic], tell: Tell
-) -> dict[str, Any]:
-    """Choose topics and write the day's file.
+def write_topics(store: FileStore, context: Context, state: DreamState, tell: Tell) -> dict[str, Any]:
+    """Choose topics among those the run has found, and write the day's file.
 
     Returns:
         The update of the state; ``errors`` holds only the new lines.
     """
+    request, candidates = state["request"], state["topics"]
     path = interests_path(request["day"])
     present = store.version_of(path) is not None
     nothing = {"topics": [], "topics_written": 0, "interests_path": path if present else "", "errors": []}
@@ -54,7 +53,8 @@ def write_topics(
     errors = [*faults, *([fault] if fault else [])]
     written = kept != same_day
     if written:
-        _write(store, request, kept)
+        with store.lock(), store.journal(tool="auto_dream", run_id=state["run_id"], reason="topics of interest"):
+            store.apply({path: render_interests(request, kept)}, expected={path: store.version_of(path)})
     tell("topics", len(chosen), len(chosen), candidates=len(candidates))
     return {
         "topics": kept,
@@ -124,9 +124,3 @@ def _messages(context: Context, fresh: Sequence[Topic], same_day: Sequence[Topic
         candidates=prompts.frame("candidates", shown),
     )
     return [SystemMessage(system), HumanMessage(user)]
-
-
-def _write(store: FileStore, request: Request, topics: Sequence[Topic]) -> None:
-    path = interests_path(request["day"])
-    with store.lock(), store.journal(tool="auto_dream", reason="topics of interest"):
-        store.apply({path: render_interests(request, topics)}, expected={path: store.version_of(path)})

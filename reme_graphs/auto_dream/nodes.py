@@ -112,7 +112,7 @@ def topics(state: DreamState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Choose the day's topics of interest and write them."""
     context = read_context(runtime.context)
     with dream_workspace(context, state["run_id"]) as store, lease(store, state["run_id"]):
-        chosen = write_topics(store, context, state["request"], state["topics"], teller(runtime.stream_writer))
+        chosen = write_topics(store, context, state, teller(runtime.stream_writer))
     errors = [*state["errors"], *chosen.pop("errors")]
     return {**chosen, "errors": errors}
 
@@ -128,6 +128,7 @@ def finish(state: DreamState, runtime: Runtime[Context]) -> dict[str, Any]:
             with open_workspace(context) as real:
                 paths = [row["target_path"] for row in closed["integrate_results"]]
                 closed["diffs"] = rehearsal.diffs(real, store, paths)
+        store.note_job("auto_dream", "; ".join([*state["errors"], *closed["problems"]])[:500])
         end_lease(store, state["run_id"])
     if context.dry_run:
         rehearsal.remove(context.folder.resolve(), state["run_id"])

@@ -7,10 +7,12 @@ that the commit can tell whether the unit would be offered something else by now
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from reme_graphs.auto_dream.sources import is_day_page
+from reme_graphs.auto_dream.sources import is_day_page, text_of
 from reme_store.file_store import FileStore
+from reme_store.text.tokenize import Tokenizer
 
 HITS = 20
 FIRST = 5
@@ -18,6 +20,15 @@ FIRST = 5
 NEIGHBOURS = 12
 FAN_OUT = 40
 """Most links followed from one note in one direction."""
+
+NEAR_QUERY = 0.2
+"""Share of a unit's terms, by weight, that a near note has ..."""
+NEAR_WEIGHT = 1.5
+"""... and what they weigh at least: more than one word."""
+NEAR_NAME = 0.5
+"""The same of the terms of the unit's name alone."""
+HEAD_CHARS = 2_000
+"""How much of a note is compared, front matter included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +66,28 @@ def is_outdated(store: FileStore, unit: Mapping[str, Any], seen: Mapping[str, st
     Args:
         seen: Version by path of everything the recall found.
     """
-    first = store.node_hits(query_of(unit), FIRST)
-    return any(seen.get(hit.path) != store.version_of(hit.path) for hit in first)
+    first = [hit.path for hit in store.node_hits(query_of(unit), FIRST)]
+    changed = [path for path in first if seen.get(path) != store.version_of(path)]
+    return any(is_near(unit, text_of(store, path)) for path in changed)
+
+
+def is_near(unit: Mapping[str, Any], text: str) -> bool:
+    """Tell whether a note may hold the unit's abstraction, by the terms they share."""
+    terms = set(_tokenizer().tokenize(text[:HEAD_CHARS]))
+    matched, whole = _weigh(query_of(unit), terms)
+    named, name = _weigh(str(unit["name"]), terms)
+    return (matched >= NEAR_WEIGHT and matched >= NEAR_QUERY * whole) or (named > 0 and named >= NEAR_NAME * name)
+
+
+def _weigh(query: str, terms: set[str]) -> tuple[float, float]:
+    """Return what a query's terms weigh that are among the terms, and what all of them weigh."""
+    weights = _tokenizer().query_weights(query)
+    return sum(weight for term, weight in weights.items() if term in terms), sum(weights.values())
+
+
+@cache
+def _tokenizer() -> Tokenizer:
+    return Tokenizer()
 
 
 def _linked(store: FileStore, starts: Iterable[str]) -> list[str]:

@@ -6,7 +6,6 @@ of hard links where the file system has them: a note is only ever replaced, neve
 out of the copy, since they would leave it.
 """
 
-import difflib
 import os
 import shutil
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from reme_graphs.auto_dream.sources import text_of
 from reme_graphs.context import Context
+from reme_graphs.drafts import unified_diff
 from reme_graphs.resources import open_workspace
 from reme_store.file_store import FileStore
 
@@ -65,13 +65,6 @@ def diffs(real: FileStore, copy: FileStore, paths: Iterable[str]) -> dict[str, s
     """Return what a real run would change, as a unified diff by path."""
     found = {path: unified_diff(path, text_of(real, path), text_of(copy, path)) for path in paths}
     return {path: diff for path, diff in found.items() if diff}
-
-
-def unified_diff(path: str, old: str, new: str) -> str:
-    """Return the difference of two texts of a note, empty where there is none."""
-    before = path if old else "/dev/null"
-    lines = difflib.unified_diff(old.split("\n"), new.split("\n"), before, path, lineterm="", n=3)
-    return "\n".join(lines)
 
 
 def _left_out(folder: str, names: list[str]) -> list[str]:

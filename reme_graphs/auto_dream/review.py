@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reme_graphs.auto_dream.rehearsal import unified_diff
 from reme_graphs.auto_dream.sources import text_of
+from reme_graphs.drafts import unified_diff
 from reme_store.file_store import FileStore
 
 DIFF_BYTES = 20_000
