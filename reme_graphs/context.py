@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from dotenv import dotenv_values, find_dotenv
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models.chat_models import BaseChatModel
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PrivateAttr, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PrivateAttr, WithJsonSchema
 
 from reme_graphs.model_calls import Gate
 from reme_store.errors import InvalidRequestError
@@ -41,15 +41,6 @@ ENVIRONMENT_NAMES = {
 }
 
 
-def _zone_name(value: Any) -> Any:
-    if isinstance(value, str) and value:
-        try:
-            ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise ValueError(f"no time zone is called {value!r}; use a name such as Europe/Lisbon") from error
-    return value
-
-
 ModelField = Annotated[str | InstanceOf[BaseChatModel], WithJsonSchema({"type": "string"})]
 EmbeddingsField = Annotated[str | InstanceOf[Embeddings], WithJsonSchema({"type": "string"})]
 
@@ -71,7 +62,7 @@ class Context(BaseModel):
         "", description="Address of an OpenAI-compatible endpoint, for example http://127.0.0.1:8000/v1."
     )
     embeddings: EmbeddingsField = Field("", description="Embedding model 'provider:name'. Empty: keyword search only.")
-    timezone: Annotated[str, BeforeValidator(_zone_name)] = Field(
+    timezone: str = Field(
         "",
         description="IANA name of the zone in which days are counted, for example Asia/Shanghai. Empty: the machine's.",
     )
@@ -100,8 +91,19 @@ class Context(BaseModel):
 
     @property
     def zone(self) -> tzinfo:
-        """The zone in which days are counted."""
-        return ZoneInfo(self.timezone) if self.timezone else _machine_zone()
+        """The zone in which days are counted.
+
+        Raises:
+            InvalidRequestError: no zone has that name.
+        """
+        if not self.timezone:
+            return _machine_zone()
+        try:
+            return ZoneInfo(self.timezone)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise InvalidRequestError(
+                f"no time zone is called {self.timezone!r}; use a name such as Europe/Lisbon"
+            ) from error
 
     def now(self) -> datetime:
         """Return the present moment in the zone."""

@@ -19,6 +19,7 @@ from reme_graphs.drafts import DraftView, record_name
 from reme_graphs.errors import ModelOutputError
 from reme_graphs.model_calls import Limits
 from reme_graphs.offline import OfflineNote, merge_additions
+from reme_graphs.secrets import mask_secrets
 from reme_graphs.text_tools import describe
 from reme_graphs.usage import Usage
 from reme_store import editing
@@ -110,12 +111,15 @@ def with_links(text: str, links: Mapping[str, str]) -> str:
 
 
 def shown_note(path: str, text: str | None, room: int) -> str:
-    """Return the part of a prompt that says what the note holds so far."""
+    """Return the part of a prompt that says what the note holds so far.
+
+    A note of a person may hold secrets; in a prompt they are masked, and then the writer has to read the note.
+    """
     if text is None:
         return prompts.render("shared/note_absent.user", path=path)
     if len(text) > room:
         return prompts.render("shared/note_long.user", path=path, chars=str(len(text)))
-    return prompts.render("shared/note_present.user", path=path, note=prompts.frame(path, text))
+    return prompts.render("shared/note_present.user", path=path, note=prompts.frame(path, mask_secrets(text)))
 
 
 def tools_room(store: FileStore, limits: Limits) -> int:

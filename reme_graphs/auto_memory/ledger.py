@@ -1,13 +1,13 @@
 """Which messages of a session does its note reflect already?
 
-One record a session, ``ledger/auto_memory/<stem>.json``: {"reflected": {key: engine}, "days": {key: day},
-"partial": {key: offset}}. Every message of the dialog that is not reflected waits for the next run of its session;
-``days`` says to which day's note it belongs, ``partial`` how many characters of a very long one are done. A lost
-record costs work, never a message.
+One record a session, ``ledger/auto_memory/<stem>.json``: {"session_id": its id or empty, "reflected": {key: engine},
+"days": {key: day}, "partial": {key: offset}}. Every message of the dialog that is not reflected waits for the next
+run of its session; ``days`` says to which day's note it belongs, ``partial`` how many characters of a very long one
+are done. A lost record costs work, never a message.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reme_graphs.auto_memory.dialog import Line, aliases_of
@@ -27,6 +27,8 @@ class Ledger:
     """Day of the note of a message that waits."""
     partial: Mapping[str, int] = field(default_factory=dict)
     """Characters of a waiting message that are done."""
+    session_id: str = ""
+    """As the host calls it; empty for the conversation of a day without session."""
 
     def waiting(self, lines: Sequence[Line], *, redo_offline: bool = False) -> list[Line]:
         """Return the messages of a dialog that no note reflects, in order."""
@@ -37,13 +39,14 @@ class Ledger:
         engines = [self.reflected[key] for key in aliases_of(line.message) if key in self.reflected]
         return bool(engines) and not (redo_offline and engines == [OFFLINE])
 
-    def with_days(self, keys: Iterable[str], day: str) -> "Ledger":
-        """Give the waiting messages that have no day yet this one."""
-        return replace(self, days={**dict.fromkeys(keys, day), **self.days})
+    def with_days(self, days: Mapping[str, str]) -> "Ledger":
+        """Give waiting messages their days."""
+        return replace(self, days={**self.days, **days}) if days else self
 
     def settled(self, done: Sequence[str], partial: Mapping[str, int], engine: str) -> "Ledger":
         """Record what one part has taken up."""
-        return Ledger(
+        return replace(
+            self,
             reflected={**self.reflected, **dict.fromkeys(done, engine)},
             days={key: day for key, day in self.days.items() if key not in done},
             partial={key: end for key, end in {**self.partial, **partial}.items() if key not in done},
@@ -62,12 +65,28 @@ def load_ledger(store: FileStore, stem: str) -> Ledger:
         return Ledger()
     try:
         value = json.loads(data)
-        return Ledger(dict(value["reflected"]), dict(value["days"]), dict(value["partial"]))
+        return Ledger(dict(value["reflected"]), dict(value["days"]), dict(value["partial"]), str(value["session_id"]))
     except (ValueError, KeyError, TypeError):
         return Ledger()
 
 
 def render_ledger(ledger: Ledger) -> bytes:
     """Return the bytes of the record."""
-    value = {"reflected": dict(ledger.reflected), "days": dict(ledger.days), "partial": dict(ledger.partial)}
+    value = {
+        "session_id": ledger.session_id,
+        "reflected": dict(ledger.reflected),
+        "days": dict(ledger.days),
+        "partial": dict(ledger.partial),
+    }
     return json.dumps(value, ensure_ascii=False, indent=0).encode()
+
+
+def waiting_sessions(store: FileStore) -> list[dict[str, str]]:
+    """Return the inputs with which auto_memory takes up what failed: {"session_id", "date"} of each such session."""
+    found = []
+    for name in store.records.names(FOLDER + "/"):
+        stem = name.removeprefix(FOLDER + "/").removesuffix(".json")
+        ledger = load_ledger(store, stem)
+        if ledger.days:
+            found.append({"session_id": ledger.session_id, "date": "" if ledger.session_id else stem})
+    return found

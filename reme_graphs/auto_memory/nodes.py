@@ -6,6 +6,7 @@ Each step may run again after a crash: what is done already is seen from the fil
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Any
 from uuid import uuid4
@@ -22,6 +23,7 @@ from reme_graphs.messages import normalize as normalize_messages
 from reme_graphs.note_writing import with_links
 from reme_graphs.receipts import Receipt, add_usage, no_usage, receipt
 from reme_graphs.resources import TURNS, engine_name, open_workspace
+from reme_graphs.secrets import mask_secrets
 from reme_store.daily import daily_reindex, day_page_path, note_path_for, parse_day, session_stem
 from reme_store.errors import EditConflictError, InvalidRequestError
 from reme_store.file_store import FileStore
@@ -60,11 +62,15 @@ def normalize(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def _arguments(state: State, context: Context) -> dict[str, str]:
     context.folder  # noqa: B018 - raises where no workspace is named
-    session_id, date = str(state.get("session_id") or ""), str(state.get("date") or "")
+    session_id, date = _session_id(state), str(state.get("date") or "")
     return {
         "stem": session_stem(session_id) if session_id else "",
         "day": parse_day(date).isoformat() if date else "",
     }
+
+
+def _session_id(state: State) -> str:
+    return str(state.get("session_id") or "")
 
 
 def _listed(state: State) -> list[Any]:
@@ -84,9 +90,9 @@ def save_dialog(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     with open_workspace(context) as store, store.journal(tool=GRAPH, run_id=state["run_id"], reason="dialog"):
         day = state["day"] or _day_of(messages, context)
         session = Session(store, context, state["stem"] or day, f"{DIALOG_FOLDER}/{state['stem'] or day}.jsonl")
-        waiting = _save(session, messages, state["day"])
-        days = [_waiting_day(session.ledger(), line) for line in waiting]
-        targets = [_target(state, each) for each in sorted(set(days))]
+        waiting, ledger = _save(session, messages, state["day"], _session_id(state))
+        days = {ledger.days[line.key] for line in waiting}
+        targets = [_target(state, each) for each in sorted(days)]
     _progress(runtime, "saved", 1, 1)
     planned = targets[-1]["note_path"] if targets else _target(state, day)["note_path"]
     found = {
@@ -101,48 +107,48 @@ def save_dialog(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return found
 
 
-def _save(session: Session, messages: Sequence[Message], given_day: str) -> list[Line]:
-    """Merge the messages into the dialog and give each that waits its day; return those that wait."""
-    for attempt in range(1, SAVE_ATTEMPTS + 1):
+def _save(session: Session, messages: Sequence[Message], given_day: str, session_id: str) -> tuple[list[Line], Ledger]:
+    """Merge the messages into the dialog and give each that waits its day.
+
+    Returns:
+        The messages that wait for a note, and the ledger that knows their days.
+    """
+    for _ in range(SAVE_ATTEMPTS - 1):
         try:
-            return _merge_once(session, messages, given_day)
+            return _merge_once(session, messages, given_day, session_id)
         except EditConflictError:
-            if attempt == SAVE_ATTEMPTS:
-                raise
-    raise AssertionError("unreachable: the last attempt returns or raises")
+            continue  # somebody edits the dialog by hand; their change is merged too
+    return _merge_once(session, messages, given_day, session_id)
 
 
-def _merge_once(session: Session, messages: Sequence[Message], given_day: str) -> list[Line]:
+def _merge_once(
+    session: Session, messages: Sequence[Message], given_day: str, session_id: str
+) -> tuple[list[Line], Ledger]:
     store = session.store
     with store.lock():
         version, before = store.version_of(session.path), read_text(store, session.path) or ""
         lines = merge_dialog(parse_dialog(before), messages)
-        ledger = load_ledger(store, session.stem)
+        known = load_ledger(store, session.stem)
+        ledger = replace(known, session_id=session_id)
         waiting = ledger.waiting(lines, redo_offline=session.redo)
-        planned = _with_days(ledger, waiting, messages, given_day, session.context)
-        records = {record_name(session.stem): render_ledger(planned)} if planned != ledger else {}
+        planned = ledger.with_days(_days_of(ledger, waiting, messages, given_day, session.context))
+        records = {record_name(session.stem): render_ledger(planned)} if waiting and planned != known else {}
         text = render_dialog(lines)
         changed = {session.path: text} if text != before else {}
         if changed or records:
             store.apply(changed, expected=dict.fromkeys(changed, version), records=records)
-    return waiting
+    return waiting, planned
 
 
-def _with_days(
+def _days_of(
     ledger: Ledger, waiting: Sequence[Line], messages: Sequence[Message], given_day: str, context: Context
-) -> Ledger:
-    """Give new messages the day of this call; others that wait without a day keep their own."""
+) -> dict[str, str]:
+    """Return the day of each message that has none: new ones take that of this call, others keep their own."""
     sent = {message["id"] for message in messages}
-    fresh = [line for line in waiting if line.message and line.key not in ledger.days and line.message["id"] in sent]
-    day = given_day or _day_of([line.message for line in fresh if line.message], context)
-    planned = ledger.with_days([line.key for line in fresh], day)
-    for line in waiting:
-        planned = planned.with_days([line.key], _day_of([line.message] if line.message else [], context))
-    return planned
-
-
-def _waiting_day(ledger: Ledger, line: Line) -> str:
-    return ledger.days[line.key]
+    found = {line.key: line.message for line in waiting if line.message and line.key not in ledger.days}
+    fresh = [message for message in found.values() if message["id"] in sent]
+    day = given_day or _day_of(fresh, context)
+    return {key: day if message["id"] in sent else _day_of([message], context) for key, message in found.items()}
 
 
 def _day_of(messages: Sequence[Message], context: Context) -> str:
@@ -156,7 +162,7 @@ def _day(moment: Any, zone: tzinfo) -> str:
 
 
 def _target(state: State, day: str) -> Target:
-    path = note_path_for(day, state["session_id"]) if state["stem"] else day_page_path(day)
+    path = note_path_for(day, _session_id(state)) if state["stem"] else day_page_path(day)
     return Target(day=day, note_path=path)
 
 
@@ -291,7 +297,8 @@ def _answer(state: State, made: Sequence[str], waiting: int) -> str:
 
 def _session(state: State, store: FileStore, context: Context) -> Session:
     stem = state["session_path"].rsplit("/", 1)[-1].removesuffix(".jsonl")
-    return Session(store, context, stem, state["session_path"], str(state.get("memory_hint") or ""))
+    hint = str(state.get("memory_hint") or "")
+    return Session(store, context, stem, state["session_path"], mask_secrets(hint) if context.mask_secrets else hint)
 
 
 def _progress(runtime: Runtime[Context], event: str, done: int, total: int) -> None:
