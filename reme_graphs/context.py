@@ -38,6 +38,7 @@ ENVIRONMENT_NAMES = {
     "max_model_calls": "REME_MAX_MODEL_CALLS",
     "max_input_chars": "REME_MAX_INPUT_CHARS",
     "call_timeout": "REME_CALL_TIMEOUT",
+    "retry_wait": "REME_RETRY_WAIT",
 }
 
 
@@ -78,6 +79,9 @@ class Context(BaseModel):
     max_input_chars: int = Field(60_000, ge=8_000, description="Characters of system and user messages together.")
     call_timeout: float = Field(
         120.0, gt=0, description="Seconds after which a model call is given up and tried again."
+    )
+    retry_wait: float = Field(
+        0.5, ge=0, description="Seconds before a busy provider is asked again; doubled each time. Retry-After wins."
     )
     review: bool = Field(False, description="auto_dream: ask before anything is written to digest/.")
     dry_run: bool = Field(False, description="auto_dream: write nothing, show what would change.")

@@ -149,6 +149,7 @@ def limits(context: Context) -> Limits:
     return Limits(
         max_calls=context.max_model_calls,
         max_input_chars=context.max_input_chars,
+        first_wait=context.retry_wait,
         max_concurrency=context.max_concurrency,
         tool_calling=context.tool_calling,
         gate=context.gate,

@@ -44,9 +44,9 @@ def key_of(message: Message) -> str:
     return f"{message['id']}~{content_hash(message, timed=False)[:8]}"
 
 
-def aliases_of(message: Message) -> tuple[str, str]:
-    """Return the names under which the ledger may know a message: with its id and before it had one."""
-    return key_of(message), HASHED + content_hash(message, timed=True)
+def earlier_key_of(message: Message) -> str:
+    """Return what the ledger called a message before its host gave it an id."""
+    return HASHED + content_hash(message, timed=True)
 
 
 def parse_dialog(text: str) -> list[Line]:

@@ -10,8 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from reme_graphs.auto_memory.dialog import Line, aliases_of
+from reme_graphs.auto_memory.dialog import Line, earlier_key_of
 from reme_graphs.context import OFFLINE
+from reme_graphs.messages import is_explicit
 from reme_store.file_store import FileStore
 
 FOLDER = "ledger/auto_memory"
@@ -35,9 +36,10 @@ class Ledger:
         return [line for line in lines if line.message and not self._is_done(line, redo_offline=redo_offline)]
 
     def _is_done(self, line: Line, *, redo_offline: bool) -> bool:
-        assert line.message is not None  # noqa: S101 - only readable lines are asked for
-        engines = [self.reflected[key] for key in aliases_of(line.message) if key in self.reflected]
-        return bool(engines) and not (redo_offline and engines == [OFFLINE])
+        engine = self.reflected.get(line.key)
+        if engine is None and line.message and is_explicit(line.message):
+            engine = self.reflected.get(earlier_key_of(line.message))
+        return engine is not None and not (redo_offline and engine == OFFLINE)
 
     def with_days(self, days: Mapping[str, str]) -> "Ledger":
         """Give waiting messages their days."""
