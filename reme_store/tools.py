@@ -7,13 +7,14 @@ The docstrings and argument descriptions below are what a model reads.
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Callable
 from contextvars import copy_context
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
-from langchain_core.tools.base import create_schema_from_function
+from langchain_core.tools.base import ArgsSchema, create_schema_from_function
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, Field, ValidationError
 
@@ -340,6 +341,9 @@ FUNCTIONS: dict[str, Callable[..., Answer]] = {
 
 # ---- how a tool answers -------------------------------------------------------------------------
 
+_SCHEMAS: dict[str, ArgsSchema] = {}
+_SCHEMA_LOCK = threading.Lock()
+
 
 def create_store_tools(store: Any, *names: str) -> list[BaseTool]:
     """Make LangChain tools over a store.
@@ -409,10 +413,21 @@ def _create_tool(store: Any, name: str) -> BaseTool:
     return StoreTool(
         name=name,
         description=inspect.getdoc(function) or name,
-        args_schema=create_schema_from_function(name, function, filter_args=["store"]),
+        args_schema=_schema_of(name),
         func=call,
         response_format="content_and_artifact",
     )
+
+
+def _schema_of(name: str) -> ArgsSchema:
+    """Return the schema of a tool's arguments, made once.
+
+    Its making hushes a warning for the whole process, so two threads must not do it at once.
+    """
+    with _SCHEMA_LOCK:
+        if name not in _SCHEMAS:
+            _SCHEMAS[name] = create_schema_from_function(name, FUNCTIONS[name], filter_args=["store"])
+        return _SCHEMAS[name]
 
 
 def _answer(value: Any) -> Answer:
