@@ -7,14 +7,17 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from reme_store import FileStore, InvalidRequestError, open_store
 from reme_store.file_store import StoreOptions
 from reme_store.history import History
 from reme_store.transactions import Transactions
 
-NAMES = st.sampled_from(["a", "b", "c d", "é", "光伏", "v1.2", "sub/x", "sub/y", "sub/deep/z"])
+NAMES = ("a", "b", "c d", "é", "光伏", "v1.2", "sub/x", "sub/y", "sub/deep/z")
+PATHS = st.sampled_from(
+    [f"{folder}/{name}.md" for folder in ("digest/wiki", "daily/2026-01-01", "notes") for name in NAMES]
+)
 WORDS = st.lists(
     st.sampled_from(["walrus", "narwhal", "光伏产业", "R", "\r\n", "\n\n", "`[[x]]`", "# H\n"]), max_size=4
 )
@@ -26,8 +29,6 @@ class _Killed(BaseException):
 
 class Workspace(RuleBasedStateMachine):
     """A workspace and, for each file, the text it must have."""
-
-    notes = Bundle("notes")
 
     @initialize()
     def begin(self) -> None:
@@ -44,11 +45,7 @@ class Workspace(RuleBasedStateMachine):
         self.store = FileStore(self.root, StoreOptions(chunk_chars=200))
         self.store.open()
 
-    @rule(target=notes, name=NAMES, folder=st.sampled_from(["digest/wiki", "daily/2026-01-01", "notes"]))
-    def name_a_note(self, name: str, folder: str) -> str:
-        return f"{folder}/{name}.md"
-
-    @rule(path=notes, other=notes, words=WORDS, predicate=st.sampled_from(["", "is_a:: ", "- rel:: "]))
+    @rule(path=PATHS, other=PATHS, words=WORDS, predicate=st.sampled_from(["", "is_a:: ", "- rel:: "]))
     def write(self, path: str, other: str, words: list[str], predicate: str) -> None:
         content = f"{' '.join(words)}\n{predicate}[[{other}]] ![[{path}#s|me]]\n"
         try:
@@ -57,7 +54,7 @@ class Workspace(RuleBasedStateMachine):
             assert (self.root / path).is_dir() or self._has_file_above(path)
         self._look(path)
 
-    @rule(path=notes, words=WORDS)
+    @rule(path=PATHS, words=WORDS)
     def append(self, path: str, words: list[str]) -> None:
         before = self.texts.get(path)
         try:
@@ -69,7 +66,7 @@ class Workspace(RuleBasedStateMachine):
             assert self.texts[path].startswith(before)
 
     @rule(
-        path=notes,
+        path=PATHS,
         key=st.sampled_from(["tags", "status"]),
         value=st.sampled_from(["x", "[[digest/wiki/a.md]]", "2026-01-01"]),
     )
@@ -78,27 +75,27 @@ class Workspace(RuleBasedStateMachine):
             self.store.frontmatter_update(path, {key: value})
             self._look(path)
 
-    @rule(source=notes, target=notes, overwrite=st.booleans())
-    def move(self, source: str, target: str, overwrite: bool) -> None:
+    @rule(source=PATHS, to=PATHS, overwrite=st.booleans())
+    def move(self, source: str, to: str, overwrite: bool) -> None:
         try:
-            self.store.move(source, target, overwrite=overwrite)
+            self.store.move(source, to, overwrite=overwrite)
         except InvalidRequestError:
             return
         self._look_at_all()
-        assert source == target or source not in self.texts
+        assert source == to or source not in self.texts
 
     @rule(
         source=st.sampled_from(["notes", "notes/sub", "digest/wiki/sub"]),
-        target=st.sampled_from(["notes/new", "digest/wiki/sub", "top/sub"]),
+        to=st.sampled_from(["notes/new", "digest/wiki/sub", "top/sub"]),
     )
-    def move_folder(self, source: str, target: str) -> None:
+    def move_folder(self, source: str, to: str) -> None:
         try:
-            self.store.move(source, target)
+            self.store.move(source, to)
         except InvalidRequestError:
             return
         self._look_at_all()
 
-    @rule(path=notes)
+    @rule(path=PATHS)
     def there_and_back(self, path: str) -> None:
         if path in self.texts and not (self.root / "moved/away.md").exists():
             before = dict(self.texts)
@@ -107,14 +104,14 @@ class Workspace(RuleBasedStateMachine):
             self._look_at_all()
             assert self.texts == before
 
-    @rule(path=notes)
+    @rule(path=PATHS)
     def delete(self, path: str) -> None:
         if path in self.texts:
             self.store.delete(path)
             assert not (self.root / path).exists()
             self._look(path)
 
-    @rule(path=notes, data=st.data())
+    @rule(path=PATHS, data=st.data())
     def restore(self, path: str, data: st.DataObject) -> None:
         try:
             versions = self.store.history(path).metadata["versions"]
@@ -130,7 +127,7 @@ class Workspace(RuleBasedStateMachine):
             assert self.store.version_of(path) == version
             self._look(path)
 
-    @rule(path=notes, words=WORDS)
+    @rule(path=PATHS, words=WORDS)
     def a_person_writes(self, path: str, words: list[str]) -> None:
         place = self.root / path
         if not place.is_dir() and not self._has_file_above(path):
@@ -139,13 +136,13 @@ class Workspace(RuleBasedStateMachine):
             self.store.refresh()
             self._look(path)
 
-    @rule(path=notes)
+    @rule(path=PATHS)
     def a_person_deletes(self, path: str) -> None:
         (self.root / path).unlink(missing_ok=True)
         self.store.refresh()
         self._look(path)
 
-    @rule(path=notes)
+    @rule(path=PATHS)
     def a_person_deletes_while_closed(self, path: str) -> None:
         self.store.close()
         (self.root / path).unlink(missing_ok=True)
@@ -164,8 +161,8 @@ class Workspace(RuleBasedStateMachine):
             shutil.rmtree(self.root / "reme_metadata" / name)
         self._open()
 
-    @rule(path=notes, target=notes, step=st.integers(0, 6), how=st.sampled_from(["move", "apply", "delete"]))
-    def crash(self, path: str, target: str, step: int, how: str) -> None:
+    @rule(path=PATHS, to=PATHS, step=st.integers(0, 6), how=st.sampled_from(["move", "apply", "delete"]))
+    def crash(self, path: str, to: str, step: int, how: str) -> None:
         """Stop in the middle of carrying out, as a killed process does: nothing after it runs."""
         before, done = dict(self.texts), 0
         carry_out = Transactions._carry_out
@@ -180,11 +177,11 @@ class Workspace(RuleBasedStateMachine):
         Transactions._carry_out = die  # type: ignore[method-assign]  # the moment of death
         try:
             if how == "move":
-                self.store.move(path, target)
+                self.store.move(path, to)
             elif how == "delete":
                 self.store.delete(path)
             else:
-                self.store.apply({path: "applied [[notes/a.md]]\n", target: None, "daily/x.md": "x\n"})
+                self.store.apply({path: "applied [[notes/a.md]]\n", to: None, "daily/x.md": "x\n"})
         except (InvalidRequestError, _Killed):
             pass
         finally:
