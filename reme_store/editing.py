@@ -7,8 +7,16 @@ follow the note's; nothing outside the changed place moves.
 from collections.abc import Mapping
 from typing import Any
 
-from reme_store.errors import EditConflictError, InvalidRequestError
-from reme_store.text.front_matter import parse_note, render_front_matter, update_front_matter
+from reme_store.errors import EditConflictError, InvalidFrontMatterError, InvalidRequestError
+from reme_store.text.front_matter import (
+    BOM,
+    ParsedNote,
+    newline_of,
+    parse_note,
+    render_front_matter,
+    require_readable,
+    update_front_matter,
+)
 
 MAX_LINES_NAMED = 20
 
@@ -24,22 +32,26 @@ def write_text(
         InvalidFrontMatterError: The block of the existing note or of ``content`` is broken.
     """
     given = parse_note(content)
-    fields = {**given.front_matter, **_named(name, description, metadata or {})}
+    if given.fault:
+        raise InvalidFrontMatterError(
+            f"content begins with a front matter block that cannot be read, {given.fault}; "
+            "repair it, or begin content with another line than ---"
+        )
+    named = _named(name, description, metadata or {})
     if existing is None:
-        return _fresh(given.body if not given.fault else content, fields)
-    head = existing[: len(existing) - len(parse_note(existing).body)]
-    head = update_front_matter(head, fields) if fields else head
-    newline = _newline(existing)
-    body = _with_newline(given.body if not given.fault else content, newline)
-    gap = newline if head and not head.endswith(newline * 2) and body and not body.startswith(newline) else ""
-    return head + gap + _ended(body, newline)
+        return _fresh(content, given, named)
+    note, newline = require_readable(existing), newline_of(existing)
+    head = _merged(existing[: len(existing) - len(note.body)], {**given.front_matter, **named}, newline)
+    body = _with_newline(given.body, newline)
+    closely = note.body and not note.body.startswith(newline)
+    return head + ("" if closely else _gap(head, body, newline)) + _ended(body, newline)
 
 
 def append_text(text: str, content: str) -> str:
     """Add content on a new line at the end; no blank line of our own."""
     if not content:
         raise InvalidRequestError("nothing to append: content is empty")
-    newline = _newline(text)
+    newline = newline_of(text)
     start = newline if text and not text.endswith("\n") else ""
     return text + start + _ended(_with_newline(content, newline), newline)
 
@@ -48,7 +60,7 @@ def prepend_text(text: str, content: str) -> str:
     """Add content on lines of its own at the start of the body, below the front matter."""
     if not content:
         raise InvalidRequestError("nothing to prepend: content is empty")
-    newline, body = _newline(text), parse_note(text).body
+    newline, body = newline_of(text), require_readable(text).body
     head = text[: len(text) - len(body)]
     if head and not head.endswith("\n") and head != "\ufeff":
         head += newline
@@ -69,8 +81,7 @@ def edit_text(text: str, old: str, new: str, replace_all: bool = False) -> tuple
         raise InvalidRequestError("old is empty: give the exact text to replace (use append or write to add text)")
     body = parse_note(text).body
     head = text[: len(text) - len(body)]
-    newline = _newline(text)
-    old, new = _with_newline(old, newline), _with_newline(new, newline)
+    old, new = _spelled_as(body, old, new, newline_of(text))
     if old == new:
         raise InvalidRequestError("old and new are the same: nothing would change")
     count = body.count(old)
@@ -86,22 +97,43 @@ def edit_text(text: str, old: str, new: str, replace_all: bool = False) -> tuple
 
 
 def _named(name: str, description: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    fields = {key: value for key, value in metadata.items() if value is not None}
-    return {**fields, **({"name": name} if name else {}), **({"description": description} if description else {})}
+    given = {"name": name, "description": description}
+    return {
+        **{key: value for key, value in metadata.items() if value is not None},
+        **{key: value for key, value in given.items() if value.strip()},
+    }
 
 
-def _fresh(body: str, fields: Mapping[str, Any]) -> str:
-    order = {key: fields[key] for key in ("name", "description") if key in fields}
-    head = render_front_matter({**order, **fields})
-    newline = "\r\n" if "\r\n" in body and "\n" not in body.replace("\r\n", "") else "\n"
-    head = head.replace("\n", newline)
-    gap = newline if head and body and not body.startswith(newline) else ""
-    return head + gap + _ended(body, newline)
+def _fresh(content: str, given: ParsedNote, named: Mapping[str, Any]) -> str:
+    """Return a new note; a block that the content brings keeps its lines."""
+    newline = newline_of(content)
+    if given.has_block:
+        head = _merged(content[: len(content) - len(given.body)], named, newline)
+        return head + _ended(given.body, newline)
+    order = {key: named[key] for key in ("name", "description") if key in named}
+    head = render_front_matter({**order, **named}, newline=newline)
+    return head + _gap(head, given.body, newline) + _ended(given.body, newline)
 
 
-def _newline(text: str) -> str:
-    first = text.find("\n")
-    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
+def _merged(head: str, fields: Mapping[str, Any], newline: str) -> str:
+    if not fields:
+        return head
+    if head in ("", BOM):
+        return head + render_front_matter(fields, newline=newline)
+    return update_front_matter(head if head.endswith("\n") else head + newline, fields)
+
+
+def _gap(head: str, body: str, newline: str) -> str:
+    """Return the blank line between a block and the text below it, where there are both."""
+    return newline if head not in ("", BOM) and body and not body.startswith(newline) else ""
+
+
+def _spelled_as(body: str, old: str, new: str, newline: str) -> tuple[str, str]:
+    """Return both texts with the line ends of the note, or of the place in it that ``old`` means."""
+    for end in (newline, "\n", "\r\n"):
+        if _with_newline(old, end) in body:
+            return _with_newline(old, end), _with_newline(new, end)
+    return _with_newline(old, newline), _with_newline(new, newline)
 
 
 def _with_newline(text: str, newline: str) -> str:

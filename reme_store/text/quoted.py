@@ -13,7 +13,9 @@ FENCE = re.compile(r"(`{3,})[^`\n]*$|(~{3,})[^\n]*$")
 QUOTE = re.compile(r"(?: {0,3}> ?)+")
 ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)")
 HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
-INLINE = re.compile(r"\\.|`+|<!--|\$\$?", re.DOTALL)
+INLINE = re.compile(r"\\.|`+|<!--|\[\[[^\[\]\n`]*+\]\]|\$\$?", re.DOTALL)
+MAX_ITEMS_A_LINE = 64
+"""List items that may open on one line, as in ``- - - x``; more is not a list but an attack on the scan."""
 
 Span = tuple[int, int]
 
@@ -58,6 +60,9 @@ def quoted_spans(text: str, start: int = 0) -> list[Span]:
 def _line(scan: _Scan, start: int, end: int) -> None:
     if end <= scan.skip_to:
         return
+    if not scan.fence and not scan.depth and scan.text[start].isalpha():
+        _plain_line(scan, start)
+        return
     line = scan.text[start:end].rstrip("\r\n")
     quote = QUOTE.match(line)
     prefix = quote.group() if quote else ""
@@ -73,6 +78,15 @@ def _line(scan: _Scan, start: int, end: int) -> None:
         scan.after_blank = True
         return
     _text_line(scan, rest, start, end)
+
+
+def _plain_line(scan: _Scan, start: int) -> None:
+    """Take a line that begins with a letter at the margin: most lines, and never a block of its own."""
+    if scan.after_blank:
+        del scan.indents[1:]
+    if scan.segment < 0:
+        scan.segment = max(start, scan.skip_to)
+    scan.after_blank = False
 
 
 def _leave_container(scan: _Scan, start: int, depth: int) -> None:
@@ -127,7 +141,7 @@ def _text_line(scan: _Scan, rest: str, start: int, end: int) -> None:
 
 def _open_item(scan: _Scan, indent: int, content: str, item: re.Match[str]) -> None:
     """Remember the content indent of a list item, of a nested one on the same line too."""
-    while True:
+    for _ in range(MAX_ITEMS_A_LINE):
         after = content[item.end() :]
         gap = _indent(after)
         width = item.end() + (gap if 1 <= gap <= 4 and after.strip() else 1)
@@ -145,6 +159,8 @@ def _flush(scan: _Scan, end: int) -> None:
     if scan.segment < 0:
         return
     start, scan.segment = scan.segment, -1
+    if not any(scan.text.find(sign, start, end) >= 0 for sign in ("`", "$", "<!--")):
+        return
     runs = _backtick_runs(scan.text, start, end)
     at = start
     while at < end:

@@ -1,26 +1,30 @@
 """Which wikilinks does a note's text hold, where do they stand, and what relation do they state?
 
 Every scan is linear in the length of the text. Links in fenced or indented code, inline code, HTML
-comments and math are quoted text, not links. Offsets are positions in the string that was given.
+comments, YAML comments and math are quoted text, not links. Offsets are positions in the string that was given.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from reme_store.models import FileLink
-from reme_store.text.front_matter import front_matter_span
+from reme_store.text.front_matter import ParsedNote, parse_note
 from reme_store.text.quoted import quoted_spans
+from reme_store.text.yaml_lines import leaf_spans
 
 LINK = re.compile(r"(!?)\[\[([^\[\]|#\n]++)(?:#([^\[\]|\n]++))?(?:\|([^\[\]\n]++))?\]\]")
 KEY = r"[A-Za-z][A-Za-z0-9_]*+[ \t]*+::"
 LINE_PREDICATE = re.compile(rf"[ \t]*(?:[-*+][ \t]+)?({KEY})")
+INLINE_PREDICATE = re.compile(rf"[\[(][ \t]*{KEY}")
 BRACKET = re.compile(rf"[\[(](?:[ \t]*({KEY}))?|[\])]")
-YAML_COMMENT = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
+
+Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Wikilink:
+class Wikilink(NamedTuple):
     """One link as it stands in a text."""
 
     target: str
@@ -35,24 +39,22 @@ class Wikilink:
     target_start: int
     """Offsets of the raw target, blanks included: what a rewrite replaces."""
     target_end: int
+    quote: str = ""
+    """The quotes of the YAML text around a link in front matter, which decide how its target is spelled."""
 
 
-@dataclass(slots=True)
-class _Bracket:
-    opener: str
-    predicate: str | None
-    links: list[int] = field(default_factory=list)
+def parse_wikilinks(text: str, note: ParsedNote | None = None) -> list[Wikilink]:
+    """Return the links of a whole file, front matter included, in the order of the text.
 
-
-def parse_wikilinks(text: str) -> list[Wikilink]:
-    """Return the links of a whole file, front matter included, in the order of the text."""
+    Args:
+        text: The text of the file.
+        note: That text taken apart, where the caller has it already.
+    """
     if "[[" not in text:
         return []
-    span = front_matter_span(text)
-    body_start = span[1] if span else 0
-    found = list(_front_matter_links(text, span)) if span else []
-    found += _body_links(text, body_start)
-    return found
+    note = note or parse_note(text)
+    found = list(_front_matter_links(text, note.block_span)) if note.has_block else []
+    return found + _body_links(text, len(text) - len(note.body) if note.has_block else 0)
 
 
 def fold_edges(source_path: str, links: Iterable[Wikilink]) -> tuple[FileLink, ...]:
@@ -68,59 +70,135 @@ def fold_edges(source_path: str, links: Iterable[Wikilink]) -> tuple[FileLink, .
 def retarget_wikilinks(text: str, moves: Mapping[str, str]) -> tuple[str, int]:
     """Replace the targets named in ``moves``; every other byte, anchors and aliases included, stays.
 
+    An unquoted link in front matter is put into quotes only where YAML could not read its new target otherwise.
+
     Returns:
         The new text and how many links changed.
     """
+    note = parse_note(text)
+    links = [link for link in parse_wikilinks(text, note) if moves.get(link.target, link.target) != link.target]
+    after = _spliced(text, links, moves, note, quote_bare=False)
+    if links and note.has_block and parse_note(after).fault:
+        after = _spliced(text, links, moves, note, quote_bare=True)
+    return after, len(links)
+
+
+def _spliced(
+    text: str, links: Iterable[Wikilink], moves: Mapping[str, str], note: ParsedNote, *, quote_bare: bool
+) -> str:
     pieces: list[str] = []
-    last = changed = 0
-    for link in parse_wikilinks(text):
-        new = moves.get(link.target, link.target)
-        if new != link.target:
+    last = 0
+    for link in links:
+        new = _spelled(moves[link.target], link.quote)
+        if quote_bare and not link.quote and link.end <= note.block_span[1]:
+            whole = text[link.start : link.target_start] + new + text[link.target_end : link.end]
+            pieces += [text[last : link.start], '"', _spelled(whole, '"'), '"']
+            last = link.end
+        else:
             pieces += [text[last : link.target_start], new]
             last = link.target_end
-            changed += 1
-    return "".join([*pieces, text[last:]]), changed
+    return "".join([*pieces, text[last:]])
 
 
-def _link_of(match: re.Match[str], predicate: str | None = None) -> Wikilink | None:
+# ---- one link ---------------------------------------------------------------------------------
+
+
+def _link_of(match: re.Match[str], quote: str = "") -> Wikilink | None:
     raw, anchor, alias = match.group(2), match.group(3), match.group(4)
-    end = match.end(2)
-    if alias is not None and anchor is None and raw.endswith("\\"):
-        raw, end = raw[:-1], end - 1
-    if alias is not None and anchor is not None:
-        anchor = anchor.removesuffix("\\")
-    target = raw.strip()
+    target, end, escape = _read(raw, quote), match.end(2), len(_spelled("\\", quote))
+    if alias is not None and anchor is None and target.endswith("\\"):
+        target, end = target[:-1], end - escape
+    clean = _read(anchor, quote) if anchor else ""
+    if alias is not None and clean.endswith("\\"):
+        clean = clean[:-1]
+    target = target.strip()
     while target.startswith("./"):
         target = target[2:]
     if not target:
         return None
-    clean = anchor.strip() if anchor else None
+    embed = match.group(1) == "!"
     return Wikilink(
-        target, clean or None, alias, predicate, match.group(1) == "!", match.start(), match.end(), match.start(2), end
+        target, clean.strip() or None, alias, None, embed, match.start(), match.end(), match.start(2), end, quote
     )
 
 
-def _front_matter_links(text: str, span: tuple[int, int]) -> Iterator[Wikilink]:
-    comments = [(m.start(), m.end()) for m in YAML_COMMENT.finditer(text, span[0], span[1])]
-    for match in _outside(LINK.finditer(text, span[0], span[1]), comments):
-        link = _link_of(match)
+def _read(raw: str, quote: str) -> str:
+    """Return what a piece of YAML text in such quotes says."""
+    if quote == "'":
+        return raw.replace("''", "'")
+    return _ESCAPE.sub(_unescaped, raw) if quote == '"' and "\\" in raw else raw
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match.group(1) or match.group(2) or match.group(3)
+    return chr(int(code, 16)) if code else match.group(4)
+
+
+def _spelled(text: str, quote: str) -> str:
+    """Spell a text for such quotes; the inverse of :func:`_read`."""
+    if quote == "'":
+        return text.replace("'", "''")
+    return text.replace("\\", "\\\\").replace('"', '\\"') if quote == '"' else text
+
+
+# ---- front matter -----------------------------------------------------------------------------
+
+
+def _front_matter_links(text: str, span: Span) -> Iterator[Wikilink]:
+    start, end = span
+    matches = list(LINK.finditer(text, start, end))
+    if not matches:
+        return
+    block = text[start:end]
+    if not any(sign in block for sign in ("#", "''", "\\")):
+        yield from (link for match in matches if (link := _link_of(match)))
+        return
+    leaves = leaf_spans(block)
+    comments = [(start + first, start + last) for first, last in _comments(block, leaves)]
+    starts = [leaf[0] for leaf in leaves]
+    for match in _outside(matches, comments):
+        n = bisect_right(starts, match.start() - start) - 1
+        inside = n >= 0 and match.end() - start <= leaves[n][1] and leaves[n][2] in ("'", '"')
+        link = _link_of(match, leaves[n][2] if inside else "")
         if link:
             yield link
 
 
+def _comments(block: str, leaves: Iterable[tuple[int, int, str]]) -> Iterator[Span]:
+    """Yield the comments: from a ``#`` outside of every scalar to the end of its line."""
+    at = 0
+    for start, end, _ in [*leaves, (len(block), len(block), "")]:
+        while at < start and (first := block.find("#", at, start)) >= 0:
+            last = block.find("\n", first)
+            at = len(block) if last < 0 else last
+            yield first, at
+        at = max(at, end)
+
+
+# ---- body -------------------------------------------------------------------------------------
+
+
 def _body_links(text: str, start: int) -> list[Wikilink]:
     quoted = quoted_spans(text, start)
-    links = [link for m in _outside(LINK.finditer(text, start), quoted) if (link := _link_of(m))]
-    by_line: dict[int, list[Wikilink]] = {}
-    line_start = -1
+    links = [link for match in _outside(LINK.finditer(text, start), quoted) if (link := _link_of(match))]
+    rows: list[tuple[Span, list[Wikilink]]] = []
     for link in links:
-        if line_start < 0 or "\n" in text[line_start : link.start]:
-            line_start = text.rfind("\n", start, link.start) + 1 or start
-        by_line.setdefault(line_start, []).append(link)
-    return [link for at, row in by_line.items() for link in _with_predicates(text, at, row, quoted)]
+        if not rows or link.start >= rows[-1][0][1]:
+            after = text.find("\n", link.end)
+            line = (max(text.rfind("\n", 0, link.start) + 1, start), len(text) if after < 0 else after)
+            rows.append((line, []))
+        rows[-1][1].append(link)
+    starts = [span[0] for span in quoted]
+    return [link for line, row in rows for link in _with_predicates(text, line, row, _within(quoted, starts, line))]
 
 
-def _outside(matches: Iterable[re.Match[str]], spans: list[tuple[int, int]]) -> Iterator[re.Match[str]]:
+def _within(spans: list[Span], starts: list[int], line: Span) -> list[Span]:
+    """Return the spans that reach into a line."""
+    first = max(bisect_right(starts, line[0]) - 1, 0)
+    return [span for span in spans[first : bisect_right(starts, line[1])] if span[1] > line[0]]
+
+
+def _outside(matches: Iterable[re.Match[str]], spans: list[Span]) -> Iterator[re.Match[str]]:
     """Yield the matches that touch none of the spans; both come in order."""
     n = 0
     for match in matches:
@@ -130,50 +208,61 @@ def _outside(matches: Iterable[re.Match[str]], spans: list[tuple[int, int]]) -> 
             yield match
 
 
-def _with_predicates(
-    text: str, line_start: int, links: list[Wikilink], quoted: list[tuple[int, int]]
-) -> list[Wikilink]:
-    line_end = text.find("\n", line_start)
-    line_end = len(text) if line_end < 0 else line_end
-    if "::" not in text[line_start:line_end]:
+# ---- predicates -------------------------------------------------------------------------------
+
+
+def _with_predicates(text: str, line: Span, links: list[Wikilink], quoted: list[Span]) -> list[Wikilink]:
+    if text.find("::", *line) < 0:
         return links
-    inline = _inline_predicates(text, line_start, line_end, links, quoted)
-    head = LINE_PREDICATE.match(text, line_start, line_end)
+    inline = _inline_predicates(text, line, links, quoted) if INLINE_PREDICATE.search(text, *line) else {}
+    head = LINE_PREDICATE.match(text, *line)
     of_line = _key(head.group(1)) if head else None
-    return [replace(link, predicate=inline.get(n, of_line)) for n, link in enumerate(links)]
+    return [link._replace(predicate=inline.get(n, of_line)) for n, link in enumerate(links)]
 
 
 def _key(text: str) -> str:
     return text.rstrip(": \t")
 
 
-def _inline_predicates(
-    text: str, start: int, end: int, links: list[Wikilink], quoted: list[tuple[int, int]]
-) -> dict[int, str]:
+def _inline_predicates(text: str, line: Span, links: list[Wikilink], quoted: list[Span]) -> dict[int, str]:
     """Return link number -> predicate of the innermost closed ``[key:: …]`` or ``(key:: …)`` around it."""
-    spans = sorted([(link.start, link.end) for link in links] + [s for s in quoted if s[0] < end and s[1] > start])
     number = {link.start: n for n, link in enumerate(links)}
-    stack: list[_Bracket] = []
-    found: dict[int, str] = {}
-    at = start
-    for span_start, span_end in [*spans, (end, end)]:
+    spans = sorted([*((link.start, link.end) for link in links), *quoted])
+    brackets = _Brackets()
+    at = line[0]
+    for span_start, span_end in [*spans, (line[1], line[1])]:
         for match in BRACKET.finditer(text, at, max(at, span_start)):
-            _step(match, stack, found)
-        if span_start in number and stack:
-            stack[-1].links.append(number[span_start])
+            brackets.meet(match)
+        if span_start in number:
+            brackets.waiting.append(number[span_start])
         at = max(at, span_end)
-    return found
+    return brackets.found
 
 
-def _step(match: re.Match[str], stack: list[_Bracket], found: dict[int, str]) -> None:
-    sign = match.group()[0]
-    if sign in "[(":
-        stack.append(_Bracket(sign, _key(match.group(1)) if match.group(1) else None))
-        return
-    if not stack or stack[-1].opener != {"]": "[", ")": "("}[sign]:
-        return
-    closed = stack.pop()
-    if closed.predicate:
-        found.update(dict.fromkeys(closed.links, closed.predicate))
-    elif stack:
-        stack[-1].links += closed.links
+class _Brackets:
+    """The brackets open at a place of a line, and the links that wait for theirs to close."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, str] = {}
+        self.waiting: list[int] = []
+        self._open: list[tuple[str, str | None, int]] = []
+        """Sign, predicate, and how many links waited before it opened."""
+        self._depth = {"[": 0, "(": 0}
+
+    def meet(self, match: re.Match[str]) -> None:
+        sign = match.group()[0]
+        if sign in "[(":
+            self._open.append((sign, _key(match.group(1)) if match.group(1) else None, len(self.waiting)))
+            self._depth[sign] += 1
+        elif self._depth[opener := {"]": "[", ")": "("}[sign]]:
+            self._close(opener)
+
+    def _close(self, opener: str) -> None:
+        """Close the innermost bracket of this kind; what was opened inside of it and never closed is no bracket."""
+        sign = ""
+        while sign != opener:
+            sign, predicate, before = self._open.pop()
+            self._depth[sign] -= 1
+        if predicate:
+            self.found.update(dict.fromkeys(self.waiting[before:], predicate))
+            del self.waiting[before:]
