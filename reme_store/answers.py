@@ -17,7 +17,9 @@ def quoted(text: str) -> str:
 
 def one_line(text: str, limit: int = _LABEL_CHARS) -> str:
     """Show a name or description as one line without control characters."""
-    shown = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else " " for char in text)
+    shown = " ".join(text.split())
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

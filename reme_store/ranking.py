@@ -18,7 +18,7 @@ TITLE_SHARE = 1.0
 """What the index chunk of a note adds to its content chunks."""
 NODE_TITLE_SHARE = 2.0
 """What it counts in node_search, against the best content chunk."""
-_FIRST_LOOK = 64
+_FIRST_LOOK = 16
 
 
 @dataclass(frozen=True, slots=True)

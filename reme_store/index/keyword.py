@@ -6,14 +6,15 @@ dead. Scores are computed over all segments at once: the same live documents sco
 """
 
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
 from reme_store.index import bm25
 from reme_store.index.arrays import Array
-from reme_store.index.notes import hash64
+from reme_store.index.notes import hash64, hashes64
 
 _COLUMNS = ("terms", "starts", "docs", "counts", "lengths")
 _CACHED_POSTINGS = 4_000_000
@@ -33,16 +34,12 @@ class Postings:
     @classmethod
     def build(cls, documents: Sequence[Mapping[str, int]]) -> "Postings":
         """Make postings of documents, each given as its terms with their counts."""
-        vocabulary: dict[str, int] = {}
+        vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
         sizes = np.array([len(document) for document in documents], dtype=np.int64)
         total = int(sizes.sum())
-        for document in documents:
-            for term in document:
-                if term not in vocabulary:
-                    vocabulary[term] = len(vocabulary)
         ids = np.fromiter(map(vocabulary.__getitem__, chain.from_iterable(documents)), dtype=np.int64, count=total)
         counts = np.fromiter(chain.from_iterable(d.values() for d in documents), dtype=np.int64, count=total)
-        hashes = np.fromiter(map(hash64, vocabulary), dtype=np.uint64, count=len(vocabulary))
+        hashes = hashes64(vocabulary)
         docs = np.repeat(np.arange(len(documents), dtype=np.uint32), sizes)
         lengths = np.array([sum(document.values()) for document in documents], dtype=np.uint32)
         return cls._grouped(hashes, ids, docs, np.minimum(counts, _MAX_COUNT).astype(np.uint16), lengths)
@@ -177,8 +174,11 @@ def _live_postings(part: Postings, alive: Array | None, term: int) -> tuple[Arra
 
 def count_terms(texts: Iterable[tuple[Sequence[str], int]]) -> dict[str, int]:
     """Count the terms of a document given as lists of terms, each with how often it counts."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for terms, weight in texts:
-        for term in terms:
-            counts[term] = counts.get(term, 0) + weight
+        if weight == 1:
+            counts.update(terms)
+        else:
+            for term, count in Counter(terms).items():
+                counts[term] += count * weight
     return counts

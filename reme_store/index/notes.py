@@ -4,9 +4,9 @@ Notes are sorted by path, so that a folder is one range; the chunks of a note ar
 chunk first. Text and links of a note stand in the log, at ``frame`` and ``line``.
 """
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
@@ -101,7 +101,7 @@ class NoteTable:
 
     @classmethod
     def _complete(cls, strings: dict[str, Strings], columns: dict[str, Array], doc_counts: Array) -> "NoteTable":
-        hashes = np.array([hash64(path) for path in strings["paths"].texts()], dtype=np.uint64)
+        hashes = hashes64(strings["paths"].texts())
         order = np.argsort(hashes, kind="stable")
         columns["first_doc"] = np.concatenate([[0], np.cumsum(doc_counts)]).astype(np.int64)
         columns["note"] = np.repeat(np.arange(len(doc_counts), dtype=np.uint32), doc_counts)
@@ -196,8 +196,14 @@ class NoteTable:
 
 def hash64(text: str) -> int:
     """Name a text by 64 bits that are the same in every process."""
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
+
+
+def hashes64(texts: Iterable[str]) -> Array:
+    """Return uint64[n]: the name of each text."""
+    digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 def _int_rows(rows: Sequence[tuple[int, ...]], width: int) -> Array:

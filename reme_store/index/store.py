@@ -309,39 +309,34 @@ class SegmentStore(Generic[Record]):
         before = self._manifest
         parts = [part for part in self._view.parts if part.segment.name and part.alive.any()]
         fresh = [part for part in self._view.parts if not part.segment.name and part.alive.any()]
-        if fresh:
-            parts.append(self._stored(fresh))
-        self._publish(before.log, self._merged(parts), self._offset)
-        self._remove(before)
+        self._publish(before.log, self._stored(parts, fresh), self._offset)
+        self._sweep()
         if self._offset > 2 * self._live_bytes() + _SLACK_BYTES:
             self._compact()
 
-    def _stored(self, parts: Sequence[Part]) -> Part:
-        whole = len(parts) == 1 and bool(parts[0].alive.all())
-        segment = parts[0].segment if whole else merge_parts(parts)
-        return Part.whole(segment.write(self._folder, self._new_name("segment")))
-
-    def _merged(self, parts: list[Part]) -> list[Part]:
-        """Merge the newest stored segments while the one before is not much bigger."""
-        first, size = len(parts) - 1, 0
-        while first > 0:
-            size += parts[first].n_alive
-            if parts[first - 1].n_alive > _TIER * size:
-                break
+    def _stored(self, parts: list[Part], fresh: Sequence[Part]) -> list[Part]:
+        """Store fresh parts, merged with the newest stored ones that are not much bigger."""
+        if not fresh:
+            return parts
+        first, size = len(parts), sum(part.n_alive for part in fresh)
+        while first > 0 and parts[first - 1].n_alive <= _TIER * size:
             first -= 1
-        group = parts[max(first, 0) :]
-        return parts if len(group) < 2 else [*parts[:first], self._stored(group)]
+            size += parts[first].n_alive
+        group = [*parts[first:], *fresh]
+        whole = len(group) == 1 and bool(group[0].alive.all())
+        segment = group[0].segment if whole else merge_parts(group)
+        return [*parts[:first], Part.whole(segment.write(self._folder, self._new_name("segment")))]
 
     def _live_bytes(self) -> int:
         return sum(int(part.segment.notes.columns["place"][part.alive, 2].sum()) for part in self._view.parts)
 
     def _compact(self) -> None:
         """Rewrite the log with live records only."""
-        before, view = self._manifest, self._view
+        view = self._view
         self._rewrite(
             [self.record(view, part, note) for part, note in group] for group in batched(view.places(), BATCH)
         )
-        self._remove(before)
+        self._sweep()
 
     def _rewrite(self, batches: Iterable[Sequence[Record]]) -> None:
         """Write a log and segments of exactly these records and make them the index."""
@@ -353,14 +348,8 @@ class SegmentStore(Generic[Record]):
         for records in batches:
             segment, offset = self._appended(log, records, [], offset)
             if segment is not None:
-                parts = self._merged([*parts, self._stored([Part.whole(segment)])])
+                parts = self._stored(parts, [Part.whole(segment)])
         self._publish(name, parts, offset)
-
-    def _remove(self, before: Manifest) -> None:
-        """Delete files that only a superseded manifest named; who has them mapped keeps them."""
-        current = self._named(self._manifest)
-        for path in self._named(before) - current:
-            path.unlink(missing_ok=True)
 
     def _named(self, manifest: Manifest) -> set[Path]:
         named = {path for name, _ in manifest.segments for path in segment_files(self._folder, name)}

@@ -17,6 +17,9 @@ _TIER = 2
 Place = tuple[int, int]
 """Part and ordinal of a note."""
 
+_REMEMBERED = 10_000
+_UNKNOWN: Place = (-1, -1)
+
 
 class IndexView:
     """Segments with what is alive in each; a path is alive in at most one of them."""
@@ -25,6 +28,7 @@ class IndexView:
         self.parts = tuple(parts)
         self.log = log
         """Where the records of these notes stand."""
+        self._found: dict[str, Place | None] = {}
 
     @cached_property
     def keyword(self) -> KeywordView:
@@ -38,6 +42,15 @@ class IndexView:
 
     def find(self, path: str) -> Place | None:
         """Return where a path is alive; None when it is not indexed."""
+        known = self._found.get(path, _UNKNOWN)
+        if known is not _UNKNOWN:
+            return known
+        if len(self._found) >= _REMEMBERED:
+            self._found.clear()
+        place = self._found[path] = self._search(path)
+        return place
+
+    def _search(self, path: str) -> Place | None:
         for number in range(len(self.parts) - 1, -1, -1):
             note = self.parts[number].segment.notes.find(path)
             if note >= 0 and self.parts[number].alive[note]:

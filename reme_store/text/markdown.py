@@ -22,7 +22,7 @@ MAX_NESTING = 40
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*\r?")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*\r?")
-_INTERESTING = re.compile(r"^(?: {0,3}(?:#|`{3}|~{3}|=+[ \t]*\r?$|-+[ \t]*\r?$)|.*<!--)", re.MULTILINE)
+_INTERESTING = re.compile(r"^(?: {0,3}(?:#|`{3}|~{3}|=+[ \t]*\r?$|-+[ \t]*\r?$)|[^\n]*(?:<!--|-->))", re.MULTILINE)
 _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:[-*+>|]|\d{1,9}[.)]|#{1,6}(?:\s|$)|<)")
 _MARKERS = re.compile(r"(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t])))+")
 _PARSING = threading.Lock()
@@ -60,17 +60,20 @@ class Block:
 
 def read_headings(text: str) -> list[Heading]:
     """Return the headings of a text, those in code fences and comments left out."""
-    if not _INTERESTING.search(text):
+    found = list(_INTERESTING.finditer(text))
+    if not found:
         return []
     headings: list[Heading] = []
     lines = text.split("\n")
-    fence = ""
-    comment = False
-    for number, line in enumerate(lines):
+    fence, comment, number, position = "", False, 0, 0
+    for match in found:
+        number += text.count("\n", position, match.start())
+        position = match.start()
+        line = lines[number]
         if fence:
             fence = "" if _closes(line, fence) else fence
         elif comment:
-            comment = "-->" not in line
+            comment = line.rfind("-->") <= line.rfind("<!--")
         elif opened := _FENCE.match(line):
             fence = opened[1] if not (opened[1][0] == "`" and "`" in opened[2]) else ""
         elif "<!--" in line:

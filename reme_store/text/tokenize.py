@@ -12,6 +12,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Iterable
+from operator import add
 
 import Stemmer
 
@@ -29,14 +30,16 @@ _UNSPACED = (
     "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"([{_UNSPACED}]+)|([^{_UNSPACED}]+)")
-_PAIR = re.compile(f"[{_UNSPACED}]{{2}}")
-_WORD = re.compile(
-    r"[^\W_](?:[^\W_])*\+\+"  # C++
-    r"|(?<![^\W_])[^\W\d_]#(?![\w#])"  # C#
-    r"|_*[^\W_]+(?:(?:_+|[./\\'’-])[^\W_]+)*_*"
+_LETTER = rf"[^\W_{_UNSPACED}]"
+_TOKEN = re.compile(
+    f"[{_UNSPACED}]+"
+    rf"|{_LETTER}+\+\+"  # C++
+    rf"|(?<![^\W_])(?!\d){_LETTER}#(?![\w#])"  # C#
+    rf"|_*{_LETTER}+(?:(?:_+|[./\\'’-]){_LETTER}+)*_*"
     "|[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 )
+_PAIRED = re.compile(f"[{_UNSPACED}]")
+_PAIR = re.compile(f"[{_UNSPACED}]{{2}}")
 _PARTS = re.compile(r"[^\W_]+")
 _TITLE_WORDS = re.compile(r"\w+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -79,7 +82,7 @@ class Tokenizer:
     """What a single character counts in a query that also holds its pairs."""
 
     def __init__(self) -> None:
-        self._stemmer = Stemmer.Stemmer("english")
+        self._stemmer = Stemmer.Stemmer("english", 0)
         self._lock = threading.Lock()
         self._cache: dict[str, tuple[str, ...]] = {}
         self._stop = frozenset(self.tokenize(" ".join(_STOP_WORDS)))
@@ -87,7 +90,7 @@ class Tokenizer:
 
     def _fingerprint(self) -> str:
         """Name everything the terms depend on; another fingerprint means another index."""
-        parts = [str(_FORM), Stemmer.version(), unicodedata.unidata_version, _RUN.pattern, _WORD.pattern, *_STOP_WORDS]
+        parts = [str(_FORM), Stemmer.version(), unicodedata.unidata_version, _TOKEN.pattern, *_STOP_WORDS]
         return "regex-" + hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
     def tokenize(self, text: str) -> list[str]:
@@ -95,18 +98,16 @@ class Tokenizer:
         if not unicodedata.is_normalized("NFKC", text):
             text = unicodedata.normalize("NFKC", text)
         terms: list[str] = []
-        for unspaced, spaced in _RUN.findall(text):
-            if unspaced:
-                terms += pair_terms(unspaced)
-            else:
-                self._add_words(spaced, terms)
-        return terms
-
-    def _add_words(self, text: str, terms: list[str]) -> None:
         cache = self._cache
-        for word in _WORD.findall(text):
-            known = cache.get(word)
-            terms += self._remember(word) if known is None else known
+        for token in _TOKEN.findall(text):
+            known = cache.get(token)
+            if known is not None:
+                terms += known
+            elif _PAIRED.match(token):
+                terms += pair_terms(token)
+            else:
+                terms += self._remember(token)
+        return terms
 
     def _remember(self, word: str) -> tuple[str, ...]:
         expanded = tuple(self._expand(word[:_MAX_WORD]))
@@ -119,6 +120,8 @@ class Tokenizer:
 
     def _expand(self, word: str) -> list[str]:
         """Return what one word stands for: its stem, or the identifier as a whole and the stems of its parts."""
+        if word.isalpha() and (word.islower() or word.istitle() or word.isupper()):
+            return [self._stem(fold(word))]
         whole = fold(word).replace("’", "'").strip("_")
         if _CONTRACTION.fullmatch(whole):
             return [self._stem(whole)]
@@ -154,9 +157,7 @@ def title_term(text: str) -> str:
 
 def pair_terms(run: str) -> list[str]:
     """Return the overlapping pairs of a run of characters and its single characters."""
-    if not run.isascii():
-        run = run.casefold()
-    return [*(run[i : i + 2] for i in range(len(run) - 1)), *run]
+    return [*map(add, run, run[1:]), *run]
 
 
 def _is_pair(term: str) -> bool:
