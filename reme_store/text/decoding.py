@@ -3,15 +3,41 @@
 UTF-8 is the rule; a byte order mark stays part of the text. Anything else is guessed, and what holds no text is None.
 """
 
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 
 from charset_normalizer import from_bytes
 
 _SAMPLE_BYTES = 64_000
-_EAST_ASIAN = re.compile("[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffee]")
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\x0b\x0c\r\x1b"))
+_ENOUGH = 0.85
+"""Share of the characters beyond ASCII that have to be common ones of an encoding."""
+
+
+@dataclass(frozen=True, slots=True)
+class _EastAsian:
+    """Where a two-byte encoding keeps what its language uses most: ranges of lead bytes."""
+
+    encoding: str
+    letters: tuple[int, int]
+    signs: tuple[int, int]
+    trail: int = 0xA1
+    """Lowest second byte of its letters."""
+    kana: tuple[int, int] | None = None
+    """Japanese text has these, or the encoding is not meant."""
+
+
+_EAST_ASIAN = (
+    _EastAsian("cp949", (0xB0, 0xC8), (0xA1, 0xA3)),
+    _EastAsian("euc_jp", (0xB0, 0xCF), (0xA1, 0xA3), kana=(0xA4, 0xA5)),
+    _EastAsian("cp932", (0x88, 0x97), (0x81, 0x81), trail=0x40, kana=(0x82, 0x83)),
+    _EastAsian("gb18030", (0xB0, 0xD7), (0xA1, 0xA3)),
+    _EastAsian("big5", (0xA4, 0xC6), (0xA1, 0xA3), trail=0x40),
+)
+_WESTERN = frozenset("áéíóúñüäößçàèìòùâêîôûëïÿœæåøãõýðþÁÉÍÓÚÑÜÄÖÇÀÈÌÒÙÂÊÎÔÛËÏŒÆÅØÃÕÝÐÞ¿¡«»€£§©®°·½¼×’‘“”„–—…•ªº\xa0")
+_CYRILLIC = frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯёЁіІїЇєЄґҐ«»–—…№„“”\xa0")
+_ONE_BYTE = (("cp1252", _WESTERN, False), ("cp1251", _CYRILLIC, True))
+"""Encodings of one byte, their letters, and whether whole words are written in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +61,13 @@ def _guess(data: bytes) -> DecodedText | None:
         return _try(data, "utf-16")
     if _is_binary(data):
         return None
-    for encoding in ("gb18030", "big5", "shift_jis", "euc_kr"):
+    for script in _EAST_ASIAN:
+        decoded = _try(data, script.encoding)
+        if decoded is not None and _is_plausible(decoded.text[:_SAMPLE_BYTES], script):
+            return decoded
+    for encoding, letters, in_words in _ONE_BYTE:
         decoded = _try(data, encoding)
-        if decoded is not None and _is_plausible(decoded.text):
+        if decoded is not None and _is_written_in(decoded.text, letters, in_words=in_words):
             return decoded
     best = from_bytes(data[:_SAMPLE_BYTES]).best()
     return _try(data, best.encoding) if best is not None else None
@@ -56,9 +86,32 @@ def _try(data: bytes, encoding: str) -> DecodedText | None:
         return None
 
 
-def _is_plausible(text: str) -> bool:
-    """Whether nearly all that is not ASCII is common in East Asian text, which other encodings seldom look like."""
-    foreign = [char for char in text[:_SAMPLE_BYTES] if char > "\x7f"]
-    common = len(_EAST_ASIAN.findall(text[:_SAMPLE_BYTES]))
-    pairs = sum(a > "\x7f" and b > "\x7f" for a, b in pairwise(text[:_SAMPLE_BYTES]))
-    return bool(foreign) and common >= 0.95 * len(foreign) and pairs * 2 >= len(foreign)
+def _is_plausible(text: str, script: _EastAsian) -> bool:
+    """Tell whether the letters are those the encoding keeps for everyday use, and stand together as its words do."""
+    if not _stand_together(text):
+        return False
+    foreign = [char for char in text if char > "\x7f"]
+    codes = [char.encode(script.encoding, "ignore") for char in foreign]
+    kana = sum(_within(code, script.kana) for code in codes) if script.kana else 0
+    letters = sum(_within(code, script.letters) and code[1] >= script.trail for code in codes)
+    signs = sum(_within(code, script.signs) for code in codes)
+    if script.kana and kana < 0.15 * len(codes):
+        return False
+    return bool(kana + letters + signs >= _ENOUGH * len(codes) and kana + letters > 0)
+
+
+def _is_written_in(text: str, letters: frozenset[str], *, in_words: bool) -> bool:
+    """Tell whether all characters beyond ASCII are these letters, and stand as they do in their languages."""
+    known = all(char < "\x80" or char in letters for char in text)
+    return known and _stand_together(text[:_SAMPLE_BYTES]) is in_words
+
+
+def _stand_together(text: str) -> bool:
+    """Tell whether characters beyond ASCII form words, rather than being letters within words."""
+    foreign = sum(char > "\x7f" for char in text)
+    together = sum(first > "\x7f" and second > "\x7f" for first, second in pairwise(text))
+    return together * 2 >= foreign > 0
+
+
+def _within(code: bytes, leads: tuple[int, int] | None) -> bool:
+    return leads is not None and len(code) == 2 and leads[0] <= code[0] <= leads[1]

@@ -4,6 +4,18 @@ import pytest
 
 from reme_store.text.decoding import decode_text
 
+TEXTS = {
+    "utf-8": "Grüße aus 北京 🌍",
+    "utf-16": "Grüße aus 北京",
+    "gb18030": "我们决定使用新的计费系统，从四月开始。",
+    "big5": "我們決定使用新的計費系統，從四月開始。",
+    "shift_jis": "新しい請求システムを四月から使うことに決めました。",
+    "euc_jp": "新しい請求システムを四月から使うことに決めました。",
+    "euc_kr": "우리는 사월부터 새로운 청구 시스템을 사용하기로 결정했습니다.",
+    "latin-1": "El señor Muñoz decidió usar el café de la estación en año nuevo; Änderung und Größe.",
+    "cp1252": "“Café” – naïve…",
+    "cp1251": "Мы решили использовать новую систему с апреля",
+}
 CHINESE = "据说这座仓库的数据很乱，我们把库存清点了一遍。"
 
 
@@ -34,3 +46,12 @@ def test_utf8_with_nul_is_text() -> None:
 
 def test_an_image_holds_no_text() -> None:
     assert decode_text(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\xff\xfe\x00" * 50) is None
+
+
+@pytest.mark.parametrize("encoding", TEXTS)
+@pytest.mark.parametrize("times", [1, 40])
+def test_the_encoding_of_everyday_text_is_found(encoding: str, times: int) -> None:
+    text = f"id,text\n1,{TEXTS[encoding]}\n" * times
+    decoded = decode_text(text.encode(encoding))
+    assert decoded is not None
+    assert decoded.text.removeprefix("\ufeff") == text
