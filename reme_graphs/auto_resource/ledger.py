@@ -52,7 +52,7 @@ class ResourceRecord:
 
 def pause_after(attempts: int) -> timedelta:
     """Return how long a scan leaves a resource alone: not at all after one failure, then longer each time."""
-    return min(LONGEST_PAUSE, timedelta(minutes=4 ** (attempts - 2))) if attempts > 1 else timedelta()
+    return min(LONGEST_PAUSE, timedelta(minutes=4 ** min(attempts - 2, 9))) if attempts > 1 else timedelta()
 
 
 def session_of(path: str) -> str:

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 
 from tests.support.scripted_model import Answer, Asked, ScriptedModel, calling
 
-NOTE = re.compile(r"Keep the note (\S+?\.md)[.,]")
+NOTE = re.compile(r"Keep the note (.+?\.md)[.,]")
 
 
 def facts_of(facts: Mapping[str, str]) -> Callable[[str], list[str]]:
