@@ -64,6 +64,11 @@ def terms(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=16384)
 def themes(text: str) -> tuple[str, ...]:
     """Terms that can be what a text is about: no numbers, no words that fit any talk."""
+    return note_themes(text)
+
+
+def note_themes(text: str) -> tuple[str, ...]:
+    """The themes of a whole note, which is too long to be kept in a cache."""
     found: list[str] = []
     for surface in _surfaces(text):
         if _HAN.match(surface):

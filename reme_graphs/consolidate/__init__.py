@@ -1,0 +1,1 @@
+"""consolidate: the maintainer, which splits what is overloaded and reports the rest."""
