@@ -8,7 +8,7 @@ The docstrings and argument descriptions below are what a model reads.
 import asyncio
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from typing import Annotated, Any, Literal
 
@@ -296,7 +296,8 @@ def version(store: Any) -> Answer:  # noqa: ARG001  # every tool takes the store
 
 def help_(store: Any) -> Answer:
     """List the tools with their arguments."""
-    lines = [_help_line(tool) for tool in create_store_tools(store) if tool.name != "help"]
+    tools = (tool for tool in create_store_tools(store) if tool.name != "help")
+    lines = [render_job(tool.name, tool.description, tool_parameters(tool)) for tool in tools]
     return Answer("\n".join(lines), {"job_count": len(lines)})
 
 
@@ -443,17 +444,22 @@ def _told(name: str, error: InvalidRequestError | ValidationError) -> str:
     return f"the arguments of {name} do not fit: {'; '.join(faults)}"
 
 
-def _help_line(tool: BaseTool) -> str:
-    """Render ``name — description (arg:type*|arg:type=default)``."""
-    schema = convert_to_openai_tool(tool)["function"]["parameters"]
-    required = set(schema.get("required", []))
+def tool_parameters(tool: BaseTool) -> dict[str, Any]:
+    """Return the JSON schema of a tool's arguments, as a model gets it."""
+    parameters: dict[str, Any] = convert_to_openai_tool(tool)["function"]["parameters"]
+    return parameters
+
+
+def render_job(name: str, description: str, parameters: Mapping[str, Any]) -> str:
+    """Render one line of help: ``name — description (arg:type* | arg:type=default)``."""
+    required = set(parameters.get("required", []))
     arguments = [
-        f"{name}:{_type_of(spec)}" + ("*" if name in required else f"={spec.get('default')!r}")
-        for name, spec in schema.get("properties", {}).items()
+        f"{key}:{_type_of(spec)}" + ("*" if key in required else f"={spec.get('default')!r}")
+        for key, spec in parameters.get("properties", {}).items()
     ]
-    return f"{tool.name} — {tool.description.split(chr(10), 1)[0]} ({' | '.join(arguments)})"
+    return f"{name} — {description.split(chr(10), 1)[0]} ({' | '.join(arguments)})"
 
 
-def _type_of(spec: dict[str, Any]) -> str:
+def _type_of(spec: Mapping[str, Any]) -> str:
     kinds = [spec.get("type")] if spec.get("type") else [option.get("type") for option in spec.get("anyOf", [])]
     return "/".join(str(kind) for kind in kinds if kind and kind != "null") or "any"
