@@ -1,0 +1,125 @@
+"""How does a person or a script call a tool or a graph from the shell?
+
+``reme <tool or graph> key=value …`` opens the workspace itself. A value is read as JSON unless the argument is a text:
+``limit=3 search_filter='{"path": "digest"}' query=why``. Exit codes: 0 done, 1 refused or failed, 2 the command line
+makes no sense.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reme_graphs.embedding import ReMe, WorkspaceGraph, open_reme
+from reme_store.errors import StoreError
+from reme_store.tools import render_job, tool_parameters
+
+DONE, FAILED, USAGE = 0, 1, 2
+
+
+class UsageError(Exception):
+    """The command line makes no sense; the message says why."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_intermixed_args(arguments)
+    try:
+        with open_reme(options.workspace, options.model) as reme:
+            result = run(reme, options.name, options.values)
+    except UsageError as error:
+        print(f"reme: {error}", file=sys.stderr)
+        return USAGE
+    except StoreError as error:
+        print(f"reme: {error}", file=sys.stderr)
+        return FAILED
+    print(json.dumps(result, ensure_ascii=False, indent=2) if options.json else result["answer"])
+    return DONE if result["success"] else FAILED
+
+
+def run(reme: ReMe, name: str, values: Sequence[str]) -> dict[str, Any]:
+    """Call one tool or graph.
+
+    Returns:
+        ``success``, ``answer`` and ``metadata``; of a graph its whole receipt, and its final state as ``state``.
+
+    Raises:
+        UsageError: nothing has that name, or a value is not ``key=value`` or not JSON.
+    """
+    tools = {tool.name: tool for tool in reme.tools}
+    if name == "help":
+        return describe(reme)
+    if name in tools:
+        return reme.call(name, parse_values(values, tool_parameters(tools[name])))
+    if name in reme.graphs:
+        return _run_graph(reme.graphs[name], values)
+    raise UsageError(f"nothing is called {name!r}; 'reme help' lists the tools and graphs")
+
+
+def describe(reme: ReMe) -> dict[str, Any]:
+    """Return the help of the tools, and one line a graph in the same form."""
+    told = reme.call("help", {})
+    names = {tool.name for tool in reme.tools}
+    graphs = [
+        render_job(graph.name, graph.description, graph.compiled.get_input_jsonschema())
+        for graph in reme.graphs.values()
+        if graph.name not in names
+    ]
+    count = told["metadata"]["job_count"] + len(graphs)
+    return {"success": True, "answer": "\n".join([told["answer"], *graphs]), "metadata": {"job_count": count}}
+
+
+def parse_values(values: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Read ``key=value`` words by the JSON schema of what they are for."""
+    properties = schema.get("properties", {})
+    parsed = {}
+    for word in values:
+        key, separator, value = word.partition("=")
+        if not separator:
+            raise UsageError(f"{word!r} is not key=value")
+        if key not in properties:
+            raise UsageError(f"there is no argument {key!r}; there are: {', '.join(properties) or 'none'}")
+        parsed[key] = _parse_value(key, value, properties[key])
+    return parsed
+
+
+def _parse_value(key: str, value: str, schema: Mapping[str, Any]) -> Any:
+    types = {schema.get("type"), *(option.get("type") for option in schema.get("anyOf", ()))}
+    if types == {"string"}:
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError as error:
+        if "string" in types:
+            return value
+        raise UsageError(f"{key}={value!r} is not JSON: {error}") from error
+
+
+def _run_graph(graph: WorkspaceGraph, values: Sequence[str]) -> dict[str, Any]:
+    inputs = parse_values(values, graph.compiled.get_input_jsonschema())
+    state: dict[str, Any] = {}
+    for mode, part in graph.stream(inputs, stream_mode=["custom", "values"]):
+        if mode == "values":
+            state = part
+        elif sys.stderr.isatty():
+            print(_progress(part), file=sys.stderr)
+    return {**state["receipt"], "state": {key: value for key, value in state.items() if key != "receipt"}}
+
+
+def _progress(event: Mapping[str, Any]) -> str:
+    return f"{event.get('event', '')} {event.get('done', '')}/{event.get('total', '')}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="reme", description=__doc__.splitlines()[0], epilog="reme help lists them.")
+    parser.add_argument("name", help="a tool, a graph, or help")
+    parser.add_argument("values", nargs="*", metavar="key=value", help="arguments of the tool, inputs of the graph")
+    parser.add_argument("--workspace", default="", help="folder of the memory; otherwise REME_WORKSPACE")
+    parser.add_argument("--model", default=None, help="who thinks; otherwise REME_MODEL, else offline")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

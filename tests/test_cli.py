@@ -1,0 +1,78 @@
+"""Does the command line call every tool and graph, and say what went wrong?"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from reme_graphs import cli
+from reme_graphs.embedding import BUILDERS
+
+
+@pytest.fixture
+def reme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REME_WORKSPACE", str(tmp_path / "memory"))
+    return tmp_path / "memory"
+
+
+def test_a_tool_is_called_with_key_value_words(reme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["write", "path=digest/wiki/sqlite.md", "content=SQLite needs no server."]) == cli.DONE
+    assert (reme / "digest/wiki/sqlite.md").exists()
+    capsys.readouterr()
+    assert cli.main(["search", "query=server", "limit=1", 'search_filter={"path": "digest"}', "--json"]) == cli.DONE
+    shown = json.loads(capsys.readouterr().out)
+    assert [hit["path"] for hit in shown["metadata"]["results"]] == ["digest/wiki/sqlite.md"]
+
+
+def test_a_text_is_taken_as_it_stands(reme: Path) -> None:
+    assert cli.main(["write", "path=daily/2026.md", "content=[1, 2]", "name=7"]) == cli.DONE
+    assert "[1, 2]" in (reme / "daily/2026.md").read_text(encoding="utf-8")
+
+
+def test_a_graph_is_run_with_its_inputs(reme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    messages = json.dumps([{"role": "user", "content": "We decided to use SQLite because it needs no server."}])
+    assert cli.main(["auto_memory", f"messages={messages}", "session_id=s1", "date=2026-03-02", "--json"]) == cli.DONE
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["engine"] == "offline"
+    assert (reme / shown["state"]["note_path"]).exists()
+
+
+def test_help_lists_every_tool_and_graph(reme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["help"]) == cli.DONE
+    lines = capsys.readouterr().out.splitlines()
+    names = {line.split(" — ")[0] for line in lines}
+    assert {"search", "frontmatter_update", *BUILDERS} <= names
+    assert len(lines) == len(names)
+    [search] = [line for line in lines if line.startswith("search — ")]
+    assert "query:string*" in search
+
+
+def test_the_version_needs_no_argument(reme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["version"]) == cli.DONE
+    assert capsys.readouterr().out.strip()
+
+
+def test_a_refused_call_says_why_and_exits_with_one(reme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["read", "path=digest/nothing.md"]) == cli.FAILED
+    assert "digest/nothing.md" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["serch", "query=x"], "nothing is called 'serch'"),
+        (["search", "x"], "'x' is not key=value"),
+        (["search", "quary=x"], "no argument 'quary'"),
+        (["search", "query=x", "limit=many"], "not JSON"),
+    ],
+)
+def test_a_senseless_command_line_exits_with_two(
+    words: list[str], said: str, reme: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(words) == cli.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_without_a_workspace_it_says_what_to_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["search", "query=x"]) == cli.FAILED
+    assert "REME_WORKSPACE" in capsys.readouterr().err
