@@ -1,0 +1,41 @@
+"""Do the configuration files say what the code knows?"""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+from reme_graphs.context import ENVIRONMENT_NAMES
+from reme_graphs.embedding import BUILDERS, DESCRIPTIONS
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_langgraph_json_serves_every_graph_under_its_name() -> None:
+    graphs = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))["graphs"]
+    assert {name: entry["path"] for name, entry in graphs.items()} == {
+        name: f"reme_graphs.{name}.graph:graph" for name in BUILDERS
+    }
+    assert {name: entry["description"] for name, entry in graphs.items()} == DESCRIPTIONS
+
+
+def test_the_example_environment_lists_every_variable() -> None:
+    named = re.findall(r"^(REME_\w+)=", (ROOT / ".env.example").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(named) == set(ENVIRONMENT_NAMES.values())
+
+
+def test_constraints_pin_and_name_no_place() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[A-Za-z0-9_.]+", line) for line in lines)
+
+
+def test_every_direct_dependency_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pinned = {_fold(line) for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()}
+    for requirement in [*project["dependencies"], *project["optional-dependencies"]["test"]]:
+        assert _fold(requirement) in pinned, requirement
+
+
+def _fold(requirement: str) -> str:
+    name = re.split(r"[\[=<>~!]", requirement)[0]
+    return re.sub(r"[-_.]+", "-", name).lower()
