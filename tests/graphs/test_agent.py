@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 
@@ -128,3 +129,10 @@ def test_without_tool_calling_tools_work_in_text() -> None:
     model, result = run(answers, limits, final=IntegrateOutcome)
     assert result.value.action == "CREATE" and model.asked[0].tools == []
     assert '"read"' in model.asked[0].prompt and "text of a.md" in model.asked[1].prompt
+
+
+def test_a_model_object_that_cannot_bind_tools_is_refused_with_the_way_out() -> None:
+    model = FakeListChatModel(responses=["x"])
+    with pytest.raises(ModelDeniedError, match="tool_calling=False"):
+        run_agent(model, [read], START, limits=Limits())
+    assert run_agent(model, [read], START, limits=Limits(tool_calling=False)).value == "x"
