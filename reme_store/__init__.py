@@ -20,12 +20,13 @@ from reme_store.errors import (
     WorkspaceLockedError,
 )
 from reme_store.models import Answer, CatalogEntry, FileChunk, FileLink, FileNode, FileState, NoteText
+from reme_store.release import VERSION
 
 if TYPE_CHECKING:
     from reme_store.file_store import FileStore, StoreOptions, open_store
     from reme_store.tools import create_store_tools
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _LAZY: Final = {
     "FileStore": "reme_store.file_store",

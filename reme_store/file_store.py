@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import reme_store
 from reme_store import browsing, editing, health, history, moving, retrieval, transfer
 from reme_store.commits import Commits
 from reme_store.errors import (
@@ -32,6 +31,7 @@ from reme_store.models import Answer, Direction, FileLink, FileNode, FileState, 
 from reme_store.note_index import NoteIndex
 from reme_store.paths import NOTE_SUFFIX, PathResolver, suffix_of
 from reme_store.records import Records, record_path
+from reme_store.release import VERSION
 from reme_store.text.decoding import decode_text
 from reme_store.text.front_matter import delete_front_matter, parse_note, update_front_matter
 from reme_store.transactions import Discard, Plan, Rename, Write
@@ -490,7 +490,7 @@ class FileStore:
 
     def version(self) -> Answer:
         """Show the version of this program."""
-        return Answer(f"ReMe v{reme_store.__version__}", {"version": reme_store.__version__})
+        return Answer(f"ReMe v{VERSION}", {"version": VERSION})
 
     # --- tools: history ---
 

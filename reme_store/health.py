@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import reme_store
 from reme_store.commits import Commits
 from reme_store.models import Answer, FileState
 from reme_store.note_index import NoteIndex
 from reme_store.paths import NOTE_SUFFIX, fold, name_fault
 from reme_store.records import Records
+from reme_store.release import VERSION
 from reme_store.workspace import Workspace
 
 JOBS_RECORD: Final = "ledger/jobs.json"
@@ -60,7 +60,7 @@ def check(
     ]
     counts = index.counts()
     health = {
-        "version": reme_store.__version__,
+        "version": VERSION,
         "healthy": not drift and not damage,
         "components": {
             "file_store": {key: counts[key] for key in ("n_files", "n_chunks")},

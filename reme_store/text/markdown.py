@@ -5,12 +5,9 @@ mistletoe for the blocks of a note that must be split. Lines are 0-based here an
 """
 
 import re
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from mistletoe import block_token, block_tokenizer, token
+from typing import Literal
 
 BlockKind = Literal["heading", "fence", "list", "table", "leaf"]
 
@@ -25,8 +22,6 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*\r?")
 _INTERESTING = re.compile(r"^(?: {0,3}(?:#|`{3}|~{3}|=+[ \t]*\r?$|-+[ \t]*\r?$)|[^\n]*(?:<!--|-->))", re.MULTILINE)
 _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:[-*+>|]|\d{1,9}[.)]|#{1,6}(?:\s|$)|<)")
 _MARKERS = re.compile(r"(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t])))+")
-_PARSING = threading.Lock()
-_KINDS: dict[type, BlockKind] = {block_token.CodeFence: "fence", block_token.Table: "table"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,48 +115,16 @@ def read_blocks(text: str) -> list[Block] | None:
     """Return the top-level blocks in order; None where the syntax tree cannot take the text."""
     if not is_parsable(text):
         return None
-    lines = [line + "\n" for line in text.replace("\r\n", "\n").split("\n")]
+    from reme_store.text.block_parser import parse_blocks  # noqa: PLC0415  # importing mistletoe takes a third of a second
+
     try:
-        with _PARSING:
-            parsed = _parse(lines)
+        return parse_blocks([line + "\n" for line in text.replace("\r\n", "\n").split("\n")])
     except RecursionError:
         return None
-    return list(_named_blocks(parsed, lines))
 
 
-def _parse(lines: list[str]) -> list[tuple[type, Any, int]]:
-    """Run mistletoe's block phase alone; it collects link references in the document of a module variable."""
-    holder: Any = token
-    read: Any = block_tokenizer.tokenize_block
-    holder._root_node = block_token.Document([])
-    try:
-        return list(read(lines, block_token._token_types, start_line=1))
-    finally:
-        holder._root_node = None
-
-
-def _named_blocks(parsed: Sequence[tuple[type, Any, int]], lines: Sequence[str]) -> Iterator[Block]:
-    starts = [number - 1 for _, _, number in parsed]
-    ends = [*(start - 1 for start in starts[1:]), len(lines) - 1][: len(starts)]
-    for (token_type, result, _), first, end in zip(parsed, starts, ends, strict=True):
-        last = end
-        while last > first and not lines[last].strip():
-            last -= 1
-        yield _named_block(token_type, result, first, last, lines)
-
-
-def _named_block(token_type: type, result: Any, first: int, last: int, lines: Sequence[str]) -> Block:
-    if token_type is block_token.Heading:
-        return Block("heading", first, last, heading=_atx_heading(lines[first], first))
-    if isinstance(result, block_token.SetextHeading):
-        title = " ".join(line.strip() for line in lines[first:last])
-        return Block("heading", first, last, heading=Heading(result.level, title, first, last))
-    if token_type is block_token.List:
-        return Block("list", first, last, items=tuple(item[-1] - 1 for item in result))
-    return Block(_KINDS.get(token_type, "leaf"), first, last)
-
-
-def _atx_heading(line: str, number: int) -> Heading:
+def atx_heading(line: str, number: int) -> Heading:
+    """Return the heading that a line is."""
     match = _HEADING.fullmatch(line.rstrip("\n"))
     if match is None:
         return Heading(6, line.strip(), number, number)
