@@ -57,7 +57,7 @@ def read_sources(
     materials = [row for row in every if row is not None and not is_blank_page(row)]
     extraction = extract_units(model, context, request, materials, tell) if materials else Extraction()
     with store.lock():
-        ledger = _known(store, plan, extraction, redo=redo)
+        ledger = _known(store, plan, materials, extraction, redo=redo)
         write_ledger(store, ledger)
     units = [] if extraction.denied else ledger.ready(time.time())[: request["max_units"]]
     return _state(plan, extraction, ledger, units, materials)
@@ -91,11 +91,15 @@ def _refresh_pages(store: FileStore, request: Request) -> None:
         daily_reindex(store, day)
 
 
-def _known(store: FileStore, plan: Plan, extraction: Extraction, *, redo: bool) -> Ledger:
+def _known(
+    store: FileStore, plan: Plan, materials: Sequence[Material], extraction: Extraction, *, redo: bool
+) -> Ledger:
     """Return the ledger with what was read; a unit that has landed from exactly these texts is not added again."""
     ledger = read_ledger(store)
     failed = set(extraction.failed_paths)
-    ledger.extracted |= {path: plan.hashes[path] for path in plan.to_read if path not in failed}
+    read = {row.path for row in materials} - failed
+    blank = set() if failed else {path for path in plan.to_read if path not in {row.path for row in materials}}
+    ledger.extracted |= {path: plan.hashes[path] for path in plan.to_read if path in read | blank}
     for unit in extraction.units:
         done = ledger.settled(unit["id"], {path: plan.hashes[path] for path in unit["paths"]})
         if done is None or (redo and done.get("engine") == OFFLINE):
