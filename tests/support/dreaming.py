@@ -158,3 +158,8 @@ def three(memory: Memory) -> Dreamer:
         dreamer.units.append(unit(name, path, bucket=bucket, summary=f"{stem} lesson"))
         dreamer.plans[name] = create(f"digest/{bucket}/{stem}-lesson.md", f"ESSENCE-{stem}", path)
     return dreamer
+
+
+def tea_topic() -> dict[str, Any]:
+    """A topic that the tea note of :func:`three` gives."""
+    return {"title": "Tea", "reason": "r", "evidence": "e", "keywords": [], "paths": [source("tea")]}

@@ -20,7 +20,12 @@ def refused(status: int, text: str, **headers: str) -> Exception:
     """What an OpenAI client raises."""
     request = httpx.Request("POST", "http://127.0.0.1/v1/chat/completions")
     response = httpx.Response(status, request=request, json={"error": {"message": text}}, headers=headers)
-    kinds = {400: openai.BadRequestError, 401: openai.AuthenticationError, 403: openai.PermissionDeniedError, 429: openai.RateLimitError}
+    kinds = {
+        400: openai.BadRequestError,
+        401: openai.AuthenticationError,
+        403: openai.PermissionDeniedError,
+        429: openai.RateLimitError,
+    }
     return kinds.get(status, openai.InternalServerError)(text, response=response, body=None)
 
 
@@ -54,7 +59,9 @@ def test_a_unit_whose_model_fails_fails_alone_and_is_done_next_time(memory: Memo
     assert any(TEA in line for line in state["receipt"]["errors"])
     assert source("tea") not in state["checkpoint_paths"]
     assert source("tea") in state["failed_paths"]
-    answered = len(dreamer.asked) - (len(dreamer.of(TEA)) if kind in ("400", "429 for an hour", "something else") else 0)
+    answered = len(dreamer.asked) - (
+        len(dreamer.of(TEA)) if kind in ("400", "429 for an hour", "something else") else 0
+    )
     assert state["receipt"]["usage"]["model_calls"] == answered, "usage counts answered calls, of failed units too"
     assert len(dreamer.of(TEA)) <= 12, "a hard cap"
     dreamer.plans[TEA], asked = plan, len(dreamer.asked)
@@ -69,7 +76,11 @@ def test_a_busy_provider_is_asked_again_at_the_call(memory: Memory, kind: str, m
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     dreamer, failed = three(memory), []
     plan = dreamer.plans[TEA]
-    error = {"429": lambda: refused(429, "later", **{"retry-after": "0"}), "500": lambda: refused(500, "no"), "timeout": timed_out}[kind]
+    error = {
+        "429": lambda: refused(429, "later", **{"retry-after": "0"}),
+        "500": lambda: refused(500, "no"),
+        "timeout": timed_out,
+    }[kind]
 
     def once(asked: Asked, turn: int) -> Any:
         if not failed:
@@ -111,7 +122,10 @@ def test_a_denied_extraction_catalogs_nothing(memory: Memory) -> None:
     assert memory.dream(dreamer)["receipt"]["success"]
 
 
-@pytest.mark.parametrize("answer", ["", '{"units": [{"name": "Th', "Nothing to remember here.", calling(("ExtractedUnits", {"units": "none"}))])
+@pytest.mark.parametrize(
+    "answer",
+    ["", '{"units": [{"name": "Th', "Nothing to remember here.", calling(("ExtractedUnits", {"units": "none"}))],
+)
 def test_an_unusable_extraction_is_repaired_once_and_then_fails_visibly(memory: Memory, answer: Any) -> None:
     dreamer = three(memory)
     dreamer.extraction = answer or calling()
@@ -149,9 +163,14 @@ def test_failures_back_off_and_are_given_up_until_the_source_changes(memory: Mem
     assert "ESSENCE" in memory.read("digest/wiki/tea.md")
 
 
-def test_a_provider_that_is_down_is_replaced_offline_only_if_the_user_chose_so(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_is_down_is_replaced_offline_only_if_the_user_chose_so(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    memory.put(source("plan"), "# Plan\n\nWe decided to use PostgreSQL 16 for the billing service because it is stable.\n")
+    text = (
+        "- We decided to use PostgreSQL 16 for billing.\n- The migration starts on 2026-04-01 and Ana Lopes owns it.\n"
+    )
+    memory.put(source("plan"), f"# Billing database\n\n## Decisions\n\n{text}")
     down = refused(503, "SAYS-DOWN")
     dreamer = Dreamer(plans=defaultdict(lambda: lambda asked, turn: down), extraction=down)
     state = memory.dream(dreamer)
@@ -162,7 +181,10 @@ def test_a_provider_that_is_down_is_replaced_offline_only_if_the_user_chose_so(m
     assert "SAYS-DOWN" in str(state["receipt"]["errors"])
 
 
-@pytest.mark.parametrize(("name", "value"), [("date", "2026-13-45"), ("date", "../x"), ("scan_days", -1), ("max_units", 0), ("topic_count", "many")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("date", "2026-13-45"), ("date", "../x"), ("scan_days", -1), ("max_units", 0), ("topic_count", "many")],
+)
 def test_a_mistake_of_the_caller_ends_in_the_receipt(memory: Memory, name: str, value: Any) -> None:
     dreamer = three(memory)
     state = memory.dream(dreamer, inputs={"date": "2026-01-12", name: value})
@@ -176,11 +198,16 @@ def test_the_agent_is_told_what_is_wrong_and_may_repair_it_twice(memory: Memory)
 
     def plan(asked: Asked, turn: int) -> Any:
         if turn == 0:
-            return calling(("write", {"path": target, "content": "ESSENCE\n", "name": "tea"}), outcome("CREATE", target))
+            return calling(
+                ("write", {"path": target, "content": "ESSENCE\n", "name": "tea"}), outcome("CREATE", target)
+            )
         assert path in asked.messages[-1].text
         if turn == 1:
             return calling(outcome("CREATE", target))
-        return calling(("edit", {"path": target, "old": "ESSENCE\n", "new": f"ESSENCE\n\nderived_from:: [[{path}]]\n"}), outcome("CREATE", target))
+        return calling(
+            ("edit", {"path": target, "old": "ESSENCE\n", "new": f"ESSENCE\n\nderived_from:: [[{path}]]\n"}),
+            outcome("CREATE", target),
+        )
 
     dreamer = Dreamer([unit("Tea", path)], {"Tea": plan})
     assert memory.dream(dreamer)["receipt"]["success"]
