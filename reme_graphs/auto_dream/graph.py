@@ -18,7 +18,6 @@ def tasks(state: DreamState, unit_ids: list[str]) -> list[Send]:
             "integrate",
             UnitTask(
                 unit=unit,
-                sources={path: state["sources"][path] for path in unit["paths"]},
                 run_id=state["run_id"],
                 hint=state["request"]["hint"],
                 attempt=state["outcomes"].get(unit["id"], {}).get("attempts", 0) + 1,

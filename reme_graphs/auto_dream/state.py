@@ -89,7 +89,6 @@ class UnitTask(TypedDict):
     """What one ``Send`` to integrate carries."""
 
     unit: dict[str, Any]
-    sources: dict[str, str]
     run_id: str
     hint: str
     attempt: int
