@@ -4,19 +4,24 @@ The store applies these to files, the graphs to drafts, so that an agent meets o
 follow the note's; nothing outside the changed place moves.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reme_store.errors import EditConflictError, InvalidFrontMatterError, InvalidRequestError
 from reme_store.text.front_matter import (
     BOM,
+    NEVER_CLOSES,
+    OPENER,
     ParsedNote,
+    checked_text,
     newline_of,
     parse_note,
     render_front_matter,
     require_readable,
     update_front_matter,
 )
+from reme_store.text.yaml_values import NO_MAPPING
 
 MAX_LINES_NAMED = 20
 
@@ -29,14 +34,10 @@ def write_text(
     The existing block keeps its order, comments and quotes; its body is replaced.
 
     Raises:
-        InvalidFrontMatterError: The block of the existing note or of ``content`` is broken.
+        InvalidFrontMatterError: The block of the existing note is broken, or that of ``content`` is no YAML.
     """
-    given = parse_note(content)
-    if given.fault:
-        raise InvalidFrontMatterError(
-            f"content begins with a front matter block that cannot be read, {given.fault}; "
-            "repair it, or begin content with another line than ---"
-        )
+    content = checked_text(content)
+    given = _given(content)
     named = _named(name, description, metadata or {})
     if existing is None:
         return _fresh(content, given, named)
@@ -47,28 +48,52 @@ def write_text(
     return head + ("" if closely else _gap(head, body, newline)) + _ended(body, newline)
 
 
+def _given(content: str) -> ParsedNote:
+    """Take the content of a write apart; a rule on line 1 is body, a block that is no YAML is a mistake."""
+    given = parse_note(content)
+    if given.fault and not given.fault.endswith((NEVER_CLOSES, NO_MAPPING)):
+        raise InvalidFrontMatterError(
+            f"content begins with a front matter block that cannot be read, {given.fault}; "
+            "repair it, or pass its keys as metadata"
+        )
+    return given
+
+
 def append_text(text: str, content: str) -> str:
     """Add content on a new line at the end; no blank line of our own."""
     if not content:
         raise InvalidRequestError("nothing to append: content is empty")
     newline = newline_of(text)
-    start = newline if text and not text.endswith("\n") else ""
-    return text + start + _ended(_with_newline(content, newline), newline)
+    start = newline if text.removeprefix(BOM) and not text.endswith("\n") else ""
+    return text + start + _ended(_with_newline(checked_text(content), newline), newline)
 
 
 def prepend_text(text: str, content: str) -> str:
-    """Add content on lines of its own at the start of the body, below the front matter."""
+    """Add content on lines of its own at the start of the body, below the front matter.
+
+    Raises:
+        InvalidFrontMatterError: The note's block is broken, so that nobody can tell where it ends.
+        InvalidRequestError: There is nothing to add, or it would become front matter.
+    """
     if not content:
         raise InvalidRequestError("nothing to prepend: content is empty")
     newline, body = newline_of(text), require_readable(text).body
     head = text[: len(text) - len(body)]
-    if head and not head.endswith("\n") and head != "\ufeff":
+    if head and not head.endswith("\n") and head != BOM:
         head += newline
-    return head + _ended(_with_newline(content, newline), newline) + body
+    added = _ended(_with_newline(checked_text(content), newline), newline)
+    if head in ("", BOM) and OPENER.match(added):
+        raise InvalidRequestError(
+            "content starts with --- and would become front matter; use frontmatter_update for keys, *** for a rule"
+        )
+    return head + added + body
 
 
 def edit_text(text: str, old: str, new: str, replace_all: bool = False) -> tuple[str, int]:
     """Replace ``old`` in the body; it must occur once unless ``replace_all``.
+
+    A line end in ``old`` fits either kind; those of ``new`` follow the text it replaces. Where the block is broken,
+    the whole text is body.
 
     Returns:
         The new text and how many places changed.
@@ -79,21 +104,29 @@ def edit_text(text: str, old: str, new: str, replace_all: bool = False) -> tuple
     """
     if not old:
         raise InvalidRequestError("old is empty: give the exact text to replace (use append or write to add text)")
-    body = parse_note(text).body
-    head = text[: len(text) - len(body)]
-    old, new = _spelled_as(body, old, new, newline_of(text))
-    if old == new:
+    if _with_newline(old, "\n") == _with_newline(checked_text(new), "\n"):
         raise InvalidRequestError("old and new are the same: nothing would change")
-    count = body.count(old)
-    if count == 0:
-        raise EditConflictError(_not_found(head, body, old))
-    if count > 1 and not replace_all:
-        lines = _lines_of(head, body, old)
+    start = len(text) - len(parse_note(text).body)
+    pattern = re.compile(r"\r?\n".join(map(re.escape, _with_newline(old, "\n").split("\n"))))
+    places = [match.span() for match in pattern.finditer(text, start)]
+    if not places:
+        raise EditConflictError(_not_found(text, start, old, pattern))
+    if len(places) > 1 and not replace_all:
+        lines = _lines_of(text, [at for at, _ in places[:MAX_LINES_NAMED]])
         raise EditConflictError(
-            f"old occurs {count} times, on lines {', '.join(map(str, lines))}; "
+            f"old occurs {len(places)} times, on lines {', '.join(map(str, lines))}; "
             "give more of the text around the one you mean, or set replace_all"
         )
-    return head + body.replace(old, new), count
+    return _replaced(text, places, new), len(places)
+
+
+def _replaced(text: str, places: Sequence[tuple[int, int]], new: str) -> str:
+    newline, pieces, last = newline_of(text), list[str](), 0
+    for start, end in places:
+        own = newline_of(text[start:end]) if "\n" in text[start:end] else newline
+        pieces += [text[last:start], _with_newline(new, own)]
+        last = end
+    return "".join([*pieces, text[last:]])
 
 
 def _named(name: str, description: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,14 +161,6 @@ def _gap(head: str, body: str, newline: str) -> str:
     return newline if head not in ("", BOM) and body and not body.startswith(newline) else ""
 
 
-def _spelled_as(body: str, old: str, new: str, newline: str) -> tuple[str, str]:
-    """Return both texts with the line ends of the note, or of the place in it that ``old`` means."""
-    for end in (newline, "\n", "\r\n"):
-        if _with_newline(old, end) in body:
-            return _with_newline(old, end), _with_newline(new, end)
-    return _with_newline(old, newline), _with_newline(new, newline)
-
-
 def _with_newline(text: str, newline: str) -> str:
     plain = text.replace("\r\n", "\n")
     return plain if newline == "\n" else plain.replace("\n", newline)
@@ -145,24 +170,26 @@ def _ended(text: str, newline: str) -> str:
     return text if not text or text.endswith("\n") else text + newline
 
 
-def _lines_of(head: str, body: str, old: str) -> list[int]:
-    found: list[int] = []
-    line, at, last = head.count("\n") + 1, body.find(old), 0
-    while at >= 0 and len(found) < MAX_LINES_NAMED:
-        line += body.count("\n", last, at)
+def _lines_of(text: str, places: Iterable[int]) -> list[int]:
+    found, line, last = list[int](), 1, 0
+    for at in places:
+        line += text.count("\n", last, at)
         found.append(line)
-        last, at = at, body.find(old, at + len(old))
+        last = at
     return found
 
 
-def _not_found(head: str, body: str, old: str) -> str:
-    if old in head:
+def _not_found(text: str, start: int, old: str, pattern: re.Pattern[str]) -> str:
+    place = pattern.search(text)
+    if place and place.end() <= start:
         return "old stands in the front matter; use frontmatter_update to change a key"
-    first = next((line.strip() for line in old.split("\n") if line.strip()), "")
+    if place:
+        return "old reaches from the front matter into the body; use frontmatter_update for keys and edit for the body"
+    first = next((line.strip() for line in old.split("\n") if line.strip()), "").casefold()
     near = [
         f"line {number}: {line.strip()[:160]}"
-        for number, line in enumerate(body.split("\n"), head.count("\n") + 1)
-        if first and (first in line or first.casefold() in line.casefold())
+        for number, line in enumerate(text[start:].split("\n"), text.count("\n", 0, start) + 1)
+        if first and first in line.casefold()
     ]
     hint = f"; its first line is near {'; '.join(near[:3])}" if near else ""
     return f"old does not occur in the body{hint}; read the note again and give the exact text"

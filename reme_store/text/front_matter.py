@@ -19,7 +19,10 @@ from reme_store.text.yaml_values import MAX_DEPTH, MAX_NODES, YamlFaultError, re
 
 BOM = "\ufeff"
 OPENER = re.compile(r"\ufeff?---\r?(?:\n|\Z)")
+NEVER_CLOSES = "the front matter opened by --- never closes"
 CLOSER = re.compile(r"^---\r?$", re.MULTILINE)
+DOCUMENT_END = re.compile(r"^\.\.\.(?=[ \t\r\n])", re.MULTILINE)
+MAX_INT_BITS = 4096
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -48,7 +51,7 @@ def parse_note(text: str) -> ParsedNote:
         return ParsedNote(body=text.removeprefix(BOM))
     closer = CLOSER.search(text, opener.end())
     if not closer:
-        return ParsedNote(body=text, fault="line 1: the front matter opened by --- never closes")
+        return ParsedNote(body=text, fault=f"line 1: {NEVER_CLOSES}")
     start, end = opener.end(), closer.start()
     try:
         mapping = read_mapping(text[start:end])
@@ -84,7 +87,7 @@ def update_front_matter(text: str, updates: Mapping[str, Any]) -> str:
     """
     if not updates:
         raise InvalidRequestError("nothing to update: give at least one key with its value")
-    values = {_checked_key(key): _json(value, [MAX_NODES], 1) for key, value in updates.items()}
+    values = _json_mapping(updates)
     note = require_readable(text)
     if not note.has_block:
         head = BOM if text.startswith(BOM) else ""
@@ -127,10 +130,14 @@ def delete_front_matter(text: str, keys: Iterable[str]) -> tuple[str, list[str],
 
 
 def render_front_matter(values: Mapping[str, Any], *, newline: str = "\n") -> str:
-    """Write a block for these values in their order; nothing for none."""
+    """Write a block for these values in their order; nothing for none.
+
+    Raises:
+        InvalidRequestError: A value is not JSON.
+    """
     if not values:
         return ""
-    lines = "".join(render_entry(key, value) for key, value in values.items())
+    lines = "".join(render_entry(key, value) for key, value in _json_mapping(values).items())
     return f"---\n{lines}---\n".replace("\n", newline)
 
 
@@ -152,13 +159,19 @@ def _with_key(text: str, name: str, expected: Mapping[str, Any]) -> str:
     if entry:
         ways = replacements(text[start:end], entry, expected[name])
     else:
-        indent = entries[0].indent if entries else ""
-        ways = iter([(end - start, end - start, indented(render_entry(name, expected[name]), indent))])
+        indent, at = entries[0].indent if entries else "", _document_end(text[start:end])
+        ways = iter([(at, at, indented(render_entry(name, expected[name]), indent))])
     for first, last, new in ways:
         after = text[: start + first] + new.replace("\n", newline) + text[start + last :]
         if _reads(after, expected):
             return after
     raise _inseparable(name)
+
+
+def _document_end(block: str) -> int:
+    """Return where keys end: before a line ``...``, else at the end."""
+    ends = DOCUMENT_END.search(block)
+    return ends.start() if ends else len(block)
 
 
 def _entries(text: str, note: ParsedNote) -> list[Any]:
@@ -192,10 +205,27 @@ def _inseparable(names: str) -> InvalidFrontMatterError:
     )
 
 
+def checked_text(text: str) -> str:
+    """Return the text.
+
+    Raises:
+        InvalidRequestError: It holds half a surrogate pair, which no file can.
+    """
+    bad = _SURROGATE.search(text)
+    if bad:
+        raise InvalidRequestError(f"the text holds half a character, {bad.group()!r} at {bad.start()}; leave it out")
+    return text
+
+
+def _json_mapping(values: Mapping[str, Any]) -> dict[str, Any]:
+    left = [MAX_NODES]
+    return {_checked_key(key): _json(value, left, 1) for key, value in values.items()}
+
+
 def _checked_key(key: Any) -> str:
-    if not isinstance(key, str) or not key.strip() or "\n" in key or _SURROGATE.search(key):
+    if not isinstance(key, str) or not key.strip() or "\n" in key:
         raise InvalidRequestError(f"a front matter key must be a non-empty text on one line, not {key!r}")
-    return key
+    return checked_text(str.__str__(key))
 
 
 def _json(value: Any, left: list[int], depth: int) -> Any:
@@ -203,12 +233,16 @@ def _json(value: Any, left: list[int], depth: int) -> Any:
     left[0] -= 1
     if left[0] < 0 or depth > MAX_DEPTH - 2:
         raise InvalidRequestError("the front matter value is too large or too deep")
-    if isinstance(value, str) and _SURROGATE.search(value):
-        raise InvalidRequestError(f"the front matter value {value[:80]!r} holds half a character (a lone surrogate)")
+    if isinstance(value, str):
+        return checked_text(str.__str__(value))
     if isinstance(value, float) and not math.isfinite(value):
         raise InvalidRequestError(f"the front matter value {value} is not a finite number; write it as text")
-    if value is None or isinstance(value, (str, bool, int, float)):
+    if isinstance(value, int) and value.bit_length() > MAX_INT_BITS:
+        raise InvalidRequestError("a front matter number has too many digits; write it as text")
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, (int, float)):
+        return int(value) if isinstance(value, int) else float(value)
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, Mapping):

@@ -11,13 +11,16 @@ from typing import Any, Literal
 
 import yaml
 
-from reme_store.text.yaml_values import YamlFaultError, yaml_fault
+from reme_store.text.yaml_values import YamlFaultError, iso_time, yaml_fault
 
 Kind = Literal["scalar", "literal", "flow", "block", "empty"]
 
 _ELSEWHERE_A_NUMBER = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?|0o[0-7]+|0x[0-9a-fA-F]+")
 """Plain text that a YAML 1.2 reader takes for a number."""
-_BREAK = re.compile("[\n\x85\u2028\u2029]")
+_BREAK = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""What a plain or single-quoted text cannot hold as it is."""
+_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +183,7 @@ def _line_end(block: str, at: int) -> int:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what another YAML reader could take for something else."""
+    """Quotes what another YAML reader could take for something else, and escapes only what must be."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  # the library's signature
         return True
@@ -188,8 +191,17 @@ class _Dumper(yaml.SafeDumper):
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002  # the library's
         super().increase_indent(flow, False)
 
+    def write_double_quoted(self, text: str, split: bool = True) -> None:  # noqa: ARG002  # the library's signature
+        self.write_indicator(f'"{_ESCAPED.sub(_escape, text)}"', True)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return _SHORT_ESCAPES.get(match.group(), f"\\u{ord(match.group()):04x}")
+
 
 def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    if value and iso_time(value) == value:
+        return dumper.represent_scalar("tag:yaml.org,2002:timestamp", value)
     style = '"' if "[[" in value or _BREAK.search(value) else "'" if _ELSEWHERE_A_NUMBER.fullmatch(value) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 

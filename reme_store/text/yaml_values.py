@@ -19,7 +19,10 @@ MAX_NODES = 20_000
 MAX_REPEATED_CHARS = 1_000_000
 """Characters its values may hold beyond those that are written."""
 MAX_DEPTH = 60
+NO_MAPPING = "not a mapping of keys to values"
 
+_TIME = re.compile(r"\d{4}-\d")
+_LEADING_ZERO = re.compile(r"[-+]?0\d")
 _BARE_LINK = re.compile(r"\[\[[^\[\]\n]+\]\]")
 _NOT_YAML = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SCALARS = yaml.constructor.SafeConstructor()
@@ -51,7 +54,7 @@ def read_mapping(text: str) -> YamlMapping:
     if node is None:
         return YamlMapping({})
     if not isinstance(node, yaml.MappingNode):
-        raise YamlFaultError(node.start_mark.index, "not a mapping of keys to values")
+        raise YamlFaultError(node.start_mark.index, NO_MAPPING)
     reader = _Reader(text)
     values = reader.mapping(node, 1)
     if len(values) == len(node.value):
@@ -68,6 +71,19 @@ def read_value(text: str) -> Any:
     """
     node = _compose(text)
     return None if node is None else _Reader(text).value(node, 1)
+
+
+def iso_time(text: str) -> str:
+    """Return a date or time of YAML in ISO form; empty where the text is none."""
+    if not _TIME.match(text):
+        return ""
+    try:
+        value: dt.date | dt.datetime = _SCALARS.construct_yaml_timestamp(
+            yaml.ScalarNode("tag:yaml.org,2002:timestamp", text)
+        )
+    except (ValueError, OverflowError, AttributeError):
+        return ""
+    return value.isoformat()
 
 
 def yaml_fault(error: Exception, text: str) -> YamlFaultError:
@@ -123,10 +139,10 @@ class _Reader:
 
 
 def _number(construct: Callable[[yaml.ScalarNode], Any]) -> Callable[[yaml.ScalarNode], Any]:
-    """Return a reader of numbers; text stays what no JSON number is, and ``12:30``, which a person meant as a time."""
+    """Return a reader of numbers; what no JSON number is stays text, and ``12:30`` and ``007`` too."""
 
     def read(node: yaml.ScalarNode) -> Any:
-        if ":" in node.value:
+        if ":" in node.value or _LEADING_ZERO.match(node.value):
             return node.value
         try:
             value = construct(node)
@@ -139,11 +155,7 @@ def _number(construct: Callable[[yaml.ScalarNode], Any]) -> Callable[[yaml.Scala
 
 
 def _date(node: yaml.ScalarNode) -> str:
-    try:
-        value: dt.date | dt.datetime = _SCALARS.construct_yaml_timestamp(node)
-        return value.isoformat()
-    except (ValueError, OverflowError, AttributeError):
-        return str(node.value)
+    return iso_time(node.value) or node.value
 
 
 def _bool(node: yaml.ScalarNode) -> Any:
