@@ -140,12 +140,13 @@ class _Work:
         return self._finish(view, ended.value, ended.usage, engine_name(self.context))
 
     def offline(self, spent: Usage | None = None) -> Integrated:
+        found = [*self.found, *self._planned()]
         candidates = [
-            offline.Candidate(row.path, row.name, row.description, text_of(self.store, row.path)) for row in self.found
+            offline.Candidate(row.path, row.name, row.description, text_of(self.store, row.path)) for row in found
         ]
         materials = [offline.Material(row.path, row.text) for row in self.materials]
         outcome = offline.integrate(self.unit, materials, candidates, taken=self._is_taken)
-        view = self._view({row.path: row.version for row in self.found})
+        view = self._view({row.path: row.version for row in found})
         old = next((row.text for row in candidates if row.path == outcome.target_path), None)
         if outcome.text != old:
             view.replace(outcome.target_path, outcome.text)
@@ -153,6 +154,13 @@ class _Work:
         if faults:
             raise ModelOutputError(f"the offline engine's draft does not stand: {'; '.join(faults)}", usage=spent)
         return self._finish(view, outcome, spent or no_usage(), OFFLINE)
+
+    def _planned(self) -> list[Found]:
+        """Return the note a CREATE by name would meet, where the recall missed it: it is the unit's own."""
+        path = offline.planned_path(self.unit)
+        version = self.store.version_of(path)
+        missed = version is not None and path not in {row.path for row in self.found}
+        return [Found(path, "", "", version)] if missed and version else []
 
     # ---- the draft ----
 
