@@ -37,7 +37,11 @@ def normalize(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Read the arguments and bring the messages into one form."""
     start: dict[str, Any] = {
         "run_id": uuid4().hex,
-        "messages": [],
+        "said": [],
+        "session": "",
+        "stem": "",
+        "day": "",
+        "hint": "",
         "session_path": "",
         "note_path": "",
         "new_messages": 0,
@@ -57,20 +61,18 @@ def normalize(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         messages, errors = normalize_messages(_listed(state), context.zone, mask=context.mask_secrets)
     except InvalidRequestError as error:
         return {**start, "receipt": receipt(success=False, answer=str(error), errors=[str(error)])}
-    return {**start, "messages": messages, "errors": errors}
+    return {**start, "said": messages, "errors": errors}
 
 
 def _arguments(state: State, context: Context) -> dict[str, str]:
     context.folder  # noqa: B018 - raises where no workspace is named
-    session_id, date = _session_id(state), str(state.get("date") or "")
+    session, date, hint = (str(state.get(key) or "") for key in ("session_id", "date", "memory_hint"))
     return {
-        "stem": session_stem(session_id) if session_id else "",
+        "session": session,
+        "stem": session_stem(session) if session else "",
         "day": parse_day(date).isoformat() if date else "",
+        "hint": mask_secrets(hint) if context.mask_secrets else hint,
     }
-
-
-def _session_id(state: State) -> str:
-    return str(state.get("session_id") or "")
 
 
 def _listed(state: State) -> list[Any]:
@@ -86,11 +88,11 @@ def _listed(state: State) -> list[Any]:
 def save_dialog(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Save what was said, before anything is asked; end here where nothing waits."""
     context = read_context(runtime.context)
-    messages: list[Message] = state["messages"]
+    messages = state["said"]
     with open_workspace(context) as store, store.journal(tool=GRAPH, run_id=state["run_id"], reason="dialog"):
         day = state["day"] or _day_of(messages, context)
         session = Session(store, context, state["stem"] or day, f"{DIALOG_FOLDER}/{state['stem'] or day}.jsonl")
-        waiting, ledger = _save(session, messages, state["day"], _session_id(state))
+        waiting, ledger = _save(session, messages, state["day"], state["session"])
         days = {ledger.days[line.key] for line in waiting}
         targets = [_target(state, each) for each in sorted(days)]
     _progress(runtime, "saved", 1, 1)
@@ -162,12 +164,12 @@ def _day(moment: Any, zone: tzinfo) -> str:
 
 
 def _target(state: State, day: str) -> Target:
-    path = note_path_for(day, _session_id(state)) if state["stem"] else day_page_path(day)
+    path = note_path_for(day, state["session"]) if state["stem"] else day_page_path(day)
     return Target(day=day, note_path=path)
 
 
 def _nothing_new(state: State, found: dict[str, Any]) -> Receipt:
-    reason = "no messages" if not state["messages"] else "no new messages"
+    reason = "no messages" if not state["said"] else "no new messages"
     metadata = {
         "skipped": reason,
         "note_path": found["note_path"],
@@ -297,8 +299,7 @@ def _answer(state: State, made: Sequence[str], waiting: int) -> str:
 
 def _session(state: State, store: FileStore, context: Context) -> Session:
     stem = state["session_path"].rsplit("/", 1)[-1].removesuffix(".jsonl")
-    hint = str(state.get("memory_hint") or "")
-    return Session(store, context, stem, state["session_path"], mask_secrets(hint) if context.mask_secrets else hint)
+    return Session(store, context, stem, state["session_path"], state["hint"])
 
 
 def _progress(runtime: Runtime[Context], event: str, done: int, total: int) -> None:

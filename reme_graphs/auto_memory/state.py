@@ -1,26 +1,28 @@
 """What passes between the nodes of auto_memory?
 
-Plain JSON: paths, keys and counts. The texts of notes and the dialog stay in the workspace; only the caller's own
-``messages`` are part of the state, in their plain form after the first node.
+Plain JSON: paths, keys and counts. The texts of notes and the dialog stay in the workspace; the caller's own messages
+are part of the state only until they are saved.
 """
 
-from typing import Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
+from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
+from reme_graphs.messages import Message
 from reme_graphs.receipts import Receipt, Usage
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """What a caller gives; it lives for the first step only, so that a next run on a thread inherits nothing."""
 
-    messages: list[Any]
+    messages: Annotated[list[Any], EphemeralValue]
     """Messages in any usual shape: role and content, perhaps name, id and created_at."""
-    session_id: NotRequired[str]
+    session_id: NotRequired[Annotated[str, EphemeralValue]]
     """Name of the conversation. Empty: the day's own page takes the note."""
-    date: NotRequired[str]
+    date: NotRequired[Annotated[str, EphemeralValue]]
     """Day of the note, YYYY-MM-DD. Empty: the day of the latest new message."""
-    memory_hint: NotRequired[str]
+    memory_hint: NotRequired[Annotated[str, EphemeralValue]]
     """What the writer should look for."""
 
 
@@ -35,6 +37,11 @@ class State(Input):
     """What the nodes know."""
 
     run_id: NotRequired[str]
+    said: NotRequired[Annotated[list[Message], EphemeralValue]]
+    """The messages in their plain form, until they are saved."""
+    session: NotRequired[str]
+    """The session's id, empty where there is none."""
+    hint: NotRequired[str]
     stem: NotRequired[str]
     """File name of the session, without suffix; empty without a session."""
     day: NotRequired[str]
@@ -55,4 +62,4 @@ class State(Input):
     """What failed and waits for the next run."""
     engine: NotRequired[str]
     usage: NotRequired[Usage]
-    receipt: NotRequired[Receipt]
+    receipt: NotRequired[Receipt | None]

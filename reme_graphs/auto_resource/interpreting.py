@@ -72,7 +72,7 @@ class Interpreter:
     def _follow(self) -> Outcome:
         """Let the note follow its renamed resource; every link to it follows too."""
         old = load_record(self.store, self.job["moved_from"])
-        self.sha256 = self._read()[1]
+        self._read()
         if old.note and self.store.version_of(old.note) is not None and old.note != self.note_path:
             self.store.refresh()
             self.store.move(old.note, self.note_path)
@@ -92,7 +92,7 @@ class Interpreter:
     # ---- a new or changed resource ----
 
     def _interpret(self) -> Outcome:
-        text, self.sha256 = self._read()
+        text = self._read()
         record = load_record(self.store, self.path)
         if record.sha256 == self.sha256 and not self._is_redone(record):
             return self._catalogued(record)
@@ -110,15 +110,15 @@ class Interpreter:
     def _is_redone(self, record: ResourceRecord) -> bool:
         return self.context.redo_offline and record.engine == OFFLINE != self.engine
 
-    def _read(self) -> tuple[str, str]:
-        data, version = self.store.read_bytes(self.path)
+    def _read(self) -> str:
+        """Return the text of the resource and remember the hash it has."""
+        data, self.sha256 = self.store.read_bytes(self.path)
         if len(data) > MOST_BYTES:
             raise InvalidRequestError(f"{len(data)} bytes are too many, {MOST_BYTES} is the limit; split the file")
         decoded = decode_text(data)
         if decoded is None:
-            self.sha256 = version
             raise InvalidRequestError("it holds no text: the bytes are binary or of an unknown encoding")
-        return decoded.text, version
+        return decoded.text
 
     def _written(self, material: Material) -> Written:
         model = chat_model(self.context)

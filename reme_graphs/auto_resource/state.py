@@ -3,8 +3,9 @@
 Plain JSON: paths and outcomes by resource. The text of a resource or note is never part of the state.
 """
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired
 
+from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
 from reme_graphs.receipts import Receipt, Usage, merge_by_key
@@ -20,9 +21,9 @@ class FileChange(TypedDict):
 
 
 class Input(TypedDict):
-    """What a caller gives."""
+    """What a caller gives; it lives for the first step only, so that a next run on a thread inherits nothing."""
 
-    changes: NotRequired[list[FileChange]]
+    changes: NotRequired[Annotated[list[FileChange], EphemeralValue]]
     """What changed. Empty: everything below resource/ is looked at."""
 
 
@@ -75,4 +76,4 @@ class State(Input):
     failed: NotRequired[dict[str, str]]
     removed: NotRequired[list[str]]
     engine: NotRequired[str]
-    receipt: NotRequired[Receipt | Any]
+    receipt: NotRequired[Receipt | None]

@@ -330,3 +330,23 @@ def test_progress_comes_on_the_custom_stream_also_async(workspace: Path) -> None
     events = asyncio.run(collect())
     assert events[-1] == {"event": "part", "graph": "auto_memory", "done": 1, "total": 1}
     assert all(set(event) == {"event", "graph", "done", "total"} for event in events)
+
+
+def test_a_next_run_on_the_same_thread_inherits_no_argument(workspace: Path) -> None:
+    saver = InMemorySaver()
+    compiled = builder.compile(checkpointer=saver)
+    config: Any = {"configurable": {"thread_id": "t"}}
+    first: Any = {"messages": CHAT, "session_id": "chat", "date": "2026-01-01", "memory_hint": "dogs"}
+    second: Any = {"messages": [say("MSG-TWO")]}
+    compiled.invoke(first, config, context=context_of(workspace, writer({"MSG-ONE": "FACT"})))
+    state = compiled.invoke(second, config, context=context_of(workspace, writer({"MSG-TWO": "FACT-two"})))
+    assert state["note_path"] == "daily/2026-03-05.md" and state["new_messages"] == 1
+    assert b"I live in Lisbon" not in b"".join(str(item).encode() for item in saver.get_tuple(config) or ())
+
+
+def test_the_schemas_give_a_form(workspace: Path) -> None:
+    schema = graph.get_input_jsonschema()
+    assert set(schema["properties"]) == {"messages", "session_id", "date", "memory_hint"} and schema["required"] == [
+        "messages"
+    ]
+    assert "workspace" in (graph.get_context_jsonschema() or {})["properties"]
