@@ -93,6 +93,8 @@ def normalize(items: Sequence[Any], zone: tzinfo, *, mask: bool = True) -> tuple
                 errors.append(f"message {number} has a time that cannot be read; it is kept without it")
         except UnreadableMessageError as error:
             errors.append(f"message {number} {error}")
+        except RecursionError:
+            errors.append(f"message {number} is nested too deeply")
     return messages, errors
 
 
@@ -262,27 +264,33 @@ def _given_time(fields: Mapping[str, Any]) -> Any:
 
 def _time_of(fields: Mapping[str, Any], zone: tzinfo) -> str:
     moment = parse_time(_given_time(fields), zone)
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else ""
+    return moment.isoformat().replace("+00:00", "Z") if moment else ""
 
 
 def parse_time(value: Any, zone: tzinfo) -> datetime | None:
-    """Return the moment a host means: ISO text with or without zone, seconds or milliseconds since 1970.
+    """Return the moment a host means, in UTC: ISO text with or without zone, seconds or milliseconds since 1970.
 
-    None where it can be read in no way.
+    None where it can be read in no way, or lies outside the years people talk about.
     """
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=zone)
     try:
-        if isinstance(value, int | float) or re.fullmatch(r"\d{9,17}(\.\d+)?", str(value).strip()):
-            return _from_epoch(float(value))
-        moment = datetime.fromisoformat(str(value).strip())
-    except (ValueError, OverflowError, OSError):
+        moment = _moment(value, zone).astimezone(UTC)
+    except (ValueError, TypeError, OverflowError, OSError):
         return None
+    return moment if 1900 <= moment.year < 2200 else None
+
+
+def _moment(value: Any, zone: tzinfo) -> datetime:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _from_epoch(float(value))
+    text = value if isinstance(value, datetime) else str(value).strip()
+    if isinstance(text, str) and re.fullmatch(r"\d{9,17}(\.\d+)?", text):
+        return _from_epoch(float(text))
+    moment = datetime.fromisoformat(text) if isinstance(text, str) else text
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 def _from_epoch(number: float) -> datetime:
-    while abs(number) >= 1e11:
+    while 1e11 <= abs(number) < 1e19:
         number /= 1000
     return datetime.fromtimestamp(number, UTC)
 

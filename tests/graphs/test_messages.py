@@ -1,5 +1,6 @@
 """Is everything that hosts send read into one plain form?"""
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -13,6 +14,23 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from reme_graphs.messages import CUT, Message, moment_of, normalize, read_message, spoken
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
+NAMES = [
+    "role",
+    "type",
+    "content",
+    "text",
+    "tool_calls",
+    "id",
+    "name",
+    "function",
+    "arguments",
+    "created_at",
+    "time",
+    "metadata",
+    "data",
+    "kwargs",
+    "lc",
+]
 
 
 def read(item: Any, **options: Any) -> Message:
@@ -178,3 +196,28 @@ def test_reading_a_plain_message_again_changes_nothing(
     }
     message = read(item)
     assert read(message) == message
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*NAMES, "x"]), inner, max_size=6),
+    max_leaves=25,
+)
+
+
+@given(st.lists(json_values, max_size=4))
+def test_whatever_comes_in_is_read_or_reported(items: list[Any]) -> None:
+    messages, errors = normalize(items, SHANGHAI)
+    assert len(messages) <= len(items) <= len(messages) + len(errors)
+    for message in messages:
+        assert json.loads(json.dumps(message)) == message
+        moment_of(message)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("inf"), float("nan"), 10**30, "0001-01-01T00:00:00+08:00", "9999-12-31T23:59:59-08:00", True, [1], "soon"],
+)
+def test_impossible_times_are_no_times(value: Any) -> None:
+    messages, errors = normalize([{"role": "user", "content": "x", "created_at": value}], SHANGHAI)
+    assert "created_at" not in messages[0] and len(errors) == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blockbuster import blockbuster_ctx
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -350,3 +351,10 @@ def test_the_schemas_give_a_form(workspace: Path) -> None:
         "messages"
     ]
     assert "workspace" in (graph.get_context_jsonschema() or {})["properties"]
+
+
+async def test_nothing_blocks_the_event_loop(workspace: Path) -> None:
+    inputs: Any = {"messages": CHAT, "session_id": "chat"}
+    with blockbuster_ctx():
+        state = await graph.ainvoke(inputs, context=context_of(workspace, writer({"MSG-ONE": "FACT"})))
+    assert state["receipt"]["success"]
