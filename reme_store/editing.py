@@ -44,8 +44,7 @@ def write_text(
     note, newline = require_readable(existing), newline_of(existing)
     head = _merged(existing[: len(existing) - len(note.body)], {**given.front_matter, **named}, newline)
     body = _with_newline(given.body, newline)
-    closely = note.body and not note.body.startswith(newline)
-    return head + ("" if closely else _gap(head, body, newline)) + _ended(body, newline)
+    return head + _gap(head, body, newline) + _ended(body, newline)
 
 
 def _given(content: str) -> ParsedNote:

@@ -86,11 +86,12 @@ def retarget_wikilinks(text: str, moves: Mapping[str, str]) -> tuple[str, int]:
 def _spliced(
     text: str, links: Iterable[Wikilink], moves: Mapping[str, str], note: ParsedNote, *, quote_bare: bool
 ) -> str:
+    bare = _bare_starts(text, note.block_span) if quote_bare else frozenset()
     pieces: list[str] = []
     last = 0
     for link in links:
         new = _spelled(moves[link.target], link.quote)
-        if quote_bare and not link.quote and link.end <= note.block_span[1]:
+        if link.start in bare:
             whole = text[link.start : link.target_start] + new + text[link.target_end : link.end]
             pieces += [text[last : link.start], '"', _spelled(whole, '"'), '"']
             last = link.end
@@ -98,6 +99,21 @@ def _spliced(
             pieces += [text[last : link.target_start], new]
             last = link.target_end
     return "".join([*pieces, text[last:]])
+
+
+def _bare_starts(text: str, span: Span) -> frozenset[int]:
+    """Return where the links stand that are no part of a text: YAML takes them for a list in a list."""
+    leaves = [(span[0] + start, span[0] + end) for start, end, _ in leaf_spans(text[slice(*span)])]
+    return frozenset(match.start() for match in _not_inside(LINK.finditer(text, *span), leaves))
+
+
+def _not_inside(matches: Iterable[re.Match[str]], spans: list[Span]) -> Iterator[re.Match[str]]:
+    """Yield the matches that lie inside none of the spans."""
+    starts = [start for start, _ in spans]
+    for match in matches:
+        n = bisect_right(starts, match.start()) - 1
+        if n < 0 or match.end() > spans[n][1]:
+            yield match
 
 
 # ---- one link ---------------------------------------------------------------------------------
