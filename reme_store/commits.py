@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from reme_store import history
-from reme_store.errors import EditConflictError
+from reme_store.errors import EditConflictError, StoreFaultError
 from reme_store.freshness import Freshness
 from reme_store.history import History, Transaction
 from reme_store.index.catalog import Catalog
@@ -51,6 +51,7 @@ class Commits:
         self._catalogs: dict[str, Catalog] = {}
         self._guard = threading.Lock()
         self._seen: dict[str, FileState] = {}
+        self._aliases: Mapping[str, str] = {}
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -127,6 +128,7 @@ class Commits:
         """Return which files may differ from what the index knows, by their times alone."""
         known = self._index.known()
         scan = self._workspace.walk("", TEXT_SUFFIXES)
+        self._aliases = scan.aliases
         suspects = [path for path, info in scan.stats.items() if not self._vouched(path, known.get(path), info)]
         return Drift(scan, tuple(suspects), tuple(known.keys() - scan.stats.keys()))
 
@@ -177,8 +179,14 @@ class Commits:
 
     def _derive(self, transaction: Transaction) -> None:
         """Bring index and catalogs up to date with a transaction, then end it."""
-        self._index_files(self.files_of(transaction))
-        self._rekey(transaction)
+        try:
+            self._index_files(self.files_of(transaction))
+            self._rekey(transaction)
+        except OSError as error:
+            raise StoreFaultError(
+                f"the files are changed, but not yet their index ({error.strerror or error}); "
+                "the next call makes up for it"
+            ) from error
         self._transactions.end(transaction)
 
     def files_of(self, transaction: Transaction) -> list[str]:
@@ -197,7 +205,9 @@ class Commits:
     def _index_files(self, paths: Iterable[str]) -> None:
         known = self._index.known()
         changed, deleted = [], []
-        for path in paths:
+        touched = set(paths)
+        touched.update(alias for alias, real in self._aliases.items() if real in touched)
+        for path in sorted(touched):
             if not is_memory(path) or suffix_of(path) not in TEXT_SUFFIXES:
                 continue
             loaded = self._workspace.load(path)

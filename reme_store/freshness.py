@@ -8,8 +8,6 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from reme_store.errors import StoreError
-
 SMALL_WORKSPACE: Final = 2_000
 """Files up to which a question waits for the whole walk."""
 PATIENCE: Final = 0.015
@@ -26,7 +24,7 @@ class Freshness:
         self._look, self._n_files, self._lock_is_held = look, n_files, lock_is_held
         self._walked, self._done = threading.Event(), threading.Event()
         self._found = True
-        self._error: StoreError | None = None
+        self._error: Exception | None = None
         self.cancelled = False
         """Set when the store closes: what was not taken in yet is found again at the next opening."""
         self._thread = threading.Thread(target=self._run, name="reme-freshness", daemon=True)
@@ -44,7 +42,7 @@ class Freshness:
         """Return once a question may be answered.
 
         Raises:
-            StoreError: looking failed.
+            Exception: whatever ended the look.
         """
         if not self._done.is_set() and self._lock_is_held():
             self._look(self)  # the thread cannot get on while the caller has the lock
@@ -63,7 +61,7 @@ class Freshness:
     def _run(self) -> None:
         try:
             self._look(self)
-        except StoreError as error:
+        except Exception as error:  # noqa: BLE001 - raised again where somebody asks
             self._error = error
         finally:
             self._walked.set()

@@ -45,7 +45,7 @@ def move_ends(paths: PathResolver, src_path: str, dst_path: str, was_there: Call
     Raises:
         InvalidRequestError: one of them cannot be meant so.
     """
-    source = paths.own(paths.target(src_path))
+    source = paths.own_target(src_path)
     if source in ("", *LAYERS):
         raise InvalidPathError(f"{src_path!r} is part of the workspace's layout and stays", path=source)
     if not paths.absolute(source).exists():
@@ -80,7 +80,7 @@ def deletable(paths: PathResolver, path: str, *, recursive: bool) -> str:
     Raises:
         InvalidRequestError: it is not there, part of the layout, or a folder with files and ``recursive`` is not set.
     """
-    found = paths.own(paths.target(path))
+    found = paths.own_target(path)
     if found in ("", *LAYERS):
         raise InvalidPathError(f"{path!r} is part of the workspace's layout and stays", path=found)
     place = paths.absolute(found)

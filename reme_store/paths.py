@@ -55,6 +55,10 @@ def fold(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
+def _fold_quickly(name: str) -> str:
+    return name.lower() if name.isascii() else fold(name)
+
+
 def is_within(path: str, folder: str) -> bool:
     """Tell whether a path is the folder or lies below it, by whole segments. The empty folder is the workspace."""
     return not folder or path == folder or path.startswith(folder + "/")
@@ -78,7 +82,7 @@ def is_hidden(name: str) -> bool:
 
 def is_conflict_copy(name: str) -> bool:
     """Tell whether a sync program made this copy because two machines disagreed."""
-    return _CONFLICT.search(name) is not None
+    return ("(" in name or ".sync-conflict-" in name) and _CONFLICT.search(name) is not None
 
 
 def is_memory(path: str) -> bool:
@@ -176,6 +180,13 @@ class PathResolver:
             return cleaned
         return self.candidate(path)
 
+    def own_target(self, path: str) -> str:
+        """Return what may be moved or deleted under a path: a folder, else a note; never what a link points to."""
+        for named in (self.clean(path), with_suffix(self.clean(path))):
+            if self.absolute(named).is_symlink():
+                raise InvalidPathError(f"{named!r} is a symbolic link to {self._inside(named)!r}; name that", path=path)
+        return self.own(self.target(path))
+
     def candidate(self, path: str) -> str:
         """Return the file a path means, whether or not it exists: with ``.md`` where it has no known suffix."""
         cleaned = self.clean(path)
@@ -235,12 +246,11 @@ class PathResolver:
         return "" if relative == "." else Path(relative).as_posix()
 
     def _refuse_twin(self, parent: str, name: str, path: str) -> None:
-        """Refuse a name that another one resembles; the name itself may have appeared since it was looked for."""
-        folder, wanted = self.absolute(parent), fold(name)
-        if not folder.is_dir():
+        if not self.is_folder(parent):
             return
-        names = (entry.name for entry in folder.iterdir())
-        twin = next((other for other in names if other != name and fold(other) == wanted), None)
+        wanted = fold(name)
+        with os.scandir(self.absolute(parent)) as entries:
+            twin = next((entry.name for entry in entries if _fold_quickly(entry.name) == wanted), None)
         if twin is not None:
             existing = f"{parent}/{twin}" if parent else twin
             raise NoteExistsError(

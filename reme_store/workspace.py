@@ -53,6 +53,8 @@ class Scan:
     unreadable: tuple[str, ...]
     leftovers: tuple[str, ...]
     """Temporaries of this program; those of a killed process where the caller holds the lock."""
+    aliases: Mapping[str, str]
+    """What each symbolic link to a file inside the workspace means."""
 
 
 class Workspace:
@@ -119,7 +121,7 @@ class Workspace:
         folder = path.rpartition("/")[0]
         name = f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}{TEMPORARY_SUFFIX}"
         with disk_faults(path):
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             try:
                 _write_durably(target.parent / name, data, _mode_of(target))
             except OSError:
@@ -136,7 +138,7 @@ class Workspace:
     def rename(self, source: str, target: str) -> None:
         """Rename a file or folder to a place that is free. Durable after :meth:`sync_folders`."""
         with disk_faults(target):
-            self.absolute(target).parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.absolute(target).parent)
             os.rename(self.absolute(source), self.absolute(target))  # noqa: PTH104 - the audited call
 
     def discard(self, path: str) -> None:
@@ -166,10 +168,12 @@ class Workspace:
         conflicts: list[str] = []
         unreadable: list[str] = []
         leftovers: list[str] = []
+        aliases: dict[str, str] = {}
         wanted = tuple(suffixes)
         pending = [prefix]
         while pending:
             folder = pending.pop()
+            start = f"{folder}/" if folder else ""
             try:
                 entries = list(os.scandir(self.absolute(folder)))
             except OSError:
@@ -177,24 +181,30 @@ class Workspace:
                     unreadable.append(folder)
                 continue
             for entry in entries:
-                path = f"{folder}/{entry.name}" if folder else entry.name
-                if is_hidden(entry.name) or path == METADATA:
-                    if is_leftover(entry.name):
-                        leftovers.append(path)
+                name = entry.name
+                if is_hidden(name) or start + name == METADATA:
+                    if is_leftover(name):
+                        leftovers.append(start + name)
+                elif entry.is_dir(follow_symlinks=False):
+                    pending.append(start + name)
+                elif not name.lower().endswith(wanted):
                     continue
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(path)
-                elif not entry.name.lower().endswith(wanted):
-                    continue
-                elif is_conflict_copy(entry.name):
-                    conflicts.append(path)
-                elif not entry.is_symlink():
-                    info = _stat_or_none(entry)
-                    if info is not None and stat.S_ISREG(info.st_mode):
-                        found[path] = info
-                elif is_regular(Path(entry.path)) and not leaves_workspace(self.root, Path(entry.path)):
-                    found[path] = Path(entry.path).stat()
-        return Scan(found, tuple(sorted(conflicts)), tuple(sorted(unreadable)), tuple(leftovers))
+                elif is_conflict_copy(name):
+                    conflicts.append(start + name)
+                elif entry.is_symlink():
+                    real = self._target_inside(Path(entry.path))
+                    if real is not None:
+                        aliases[start + name] = real
+                        found[start + name] = self.absolute(real).stat()
+                elif entry.is_file(follow_symlinks=False) and (info := _stat_or_none(entry)) is not None:
+                    found[start + name] = info
+        return Scan(found, tuple(sorted(conflicts)), tuple(sorted(unreadable)), tuple(leftovers), aliases)
+
+    def _target_inside(self, link: Path) -> str | None:
+        """Return the file of the workspace that a symbolic link means, or None."""
+        if leaves_workspace(self.root, link) or not is_regular(link):
+            return None
+        return Path(os.path.realpath(link)).relative_to(self.root).as_posix()
 
     def sweep_records(self) -> None:
         """Remove temporaries that a killed process left among the records. Needs the lock."""
@@ -230,11 +240,21 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, durably."""
+    missing = [folder]
+    while not missing[-1].exists():
+        missing.append(missing[-1].parent)
+    for above, new in zip(missing[:0:-1], missing[-2::-1], strict=True):
+        new.mkdir(exist_ok=True)
+        sync_folder(above)
+
+
 def replace_durably(target: Path, data: bytes) -> None:
     """Write a whole file atomically and durably: one of the program's own, or one outside the workspace."""
     temporary = target.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
     with disk_faults(target.name):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         try:
             _write_durably(temporary, data, _mode_of(target))
             os.replace(temporary, target)  # noqa: PTH105 - the audited call

@@ -184,6 +184,20 @@ def attempt(store: FileStore, action: str, size: int) -> StoreError | None:
     return None
 
 
+def test_a_full_disk_under_the_index_is_told_and_made_up_for(tmp_path: Path) -> None:
+    for number in range(200):
+        (tmp_path / f"n{number}.md").write_text(f"note {number} " + "walrus narwhal " * number, encoding="utf-8")
+    with open_store(tmp_path) as store:
+        store.refresh()
+        log = next((tmp_path / "reme_metadata/file_store").glob("notes-*"))
+        with room_for(log.stat().st_size), pytest.raises(StoreFaultError, match="not yet their index"):
+            store.write("digest/wiki/new.md", "heliotrope")
+        assert [hit["path"] for hit in store.search("heliotrope").metadata["results"]] in ([], ["digest/wiki/new.md"])
+        store.append("digest/wiki/new.md", "more")
+        assert [hit["path"] for hit in store.search("heliotrope").metadata["results"]] == ["digest/wiki/new.md"]
+        assert len(store.history("digest/wiki/new.md").metadata["versions"]) == 2
+
+
 WRITER = """
 import sys
 from pathlib import Path

@@ -645,6 +645,23 @@ def test_symbolic_links_out_are_neither_read_listed_nor_indexed(store: FileStore
     assert (outside / "secret.md").read_text(encoding="utf-8") == "password is heliotrope"
 
 
+def test_a_symbolic_link_inside_is_a_note_of_its_own_that_changes_with_what_it_means(store: FileStore) -> None:
+    store.write("digest/wiki/a.md", "walrus")
+    (store.root / "alias.md").symlink_to("digest/wiki/a.md")
+    store.refresh()
+    assert set(store.index.known()) == {"alias.md", "digest/wiki/a.md"}
+    store.edit("alias.md", "walrus", "narwhal")
+    assert (store.root / "alias.md").is_symlink()
+    assert text(store, "digest/wiki/a.md") == "narwhal\n"
+    assert store.search("walrus").metadata["results"] == []
+    assert store.refresh()["modified"] == 0
+    for change in (lambda: store.delete("alias.md"), lambda: store.move("alias", "./b.md")):
+        with pytest.raises(InvalidPathError, match=r"digest/wiki/a\.md"):
+            change()
+    store.delete("digest/wiki/a.md")
+    assert set(store.index.known()) == set()
+
+
 def test_health_tells_drift_and_what_a_person_should_look_at(store: FileStore) -> None:
     store.write("digest/wiki/a.md", "[[digest/wiki/missing.md]] ![[digest/chart.png]]")
     put(store, "digest/chart.png", b"\x89PNG")

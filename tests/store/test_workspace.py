@@ -117,6 +117,7 @@ def test_the_walk_neither_follows_links_out_nor_hangs_on_pipes_and_loops(tmp_pat
     (workspace.root / "alias.md").symlink_to("a.md")
     os.mkfifo(workspace.root / "pipe.md")
     assert sorted(workspace.walk().stats) == ["a.md", "alias.md"]
+    assert workspace.walk().aliases == {"alias.md": "a.md"}
 
 
 def test_stat_fields_vouch_only_for_a_file_that_is_not_brand_new(workspace: Workspace) -> None:
