@@ -3,7 +3,8 @@
 The offline engine: pure functions, text in and values out, extractive and deterministic. No disk, no clock, no network.
 """
 
-from reme_graphs.offline.integrate import Candidate, OfflineOutcome, integrate
+from reme_graphs.offline.integrate import OfflineOutcome, integrate
+from reme_graphs.offline.linking import Candidate
 from reme_graphs.offline.material import Material, Statement
 from reme_graphs.offline.names import slug
 from reme_graphs.offline.notes import OfflineNote, interpret_resource, merge_additions, write_note

@@ -21,6 +21,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from reme_graphs.offline.grouping import Group, shared_theme, title_terms
+from reme_graphs.offline.linking import Candidate, links_of, with_links
 from reme_graphs.offline.material import Material, Statement, body_of, date_of
 from reme_graphs.offline.names import slug
 from reme_graphs.offline.notes import description_of, merge_additions, render_statement
@@ -46,16 +47,6 @@ _CHANGED_FROM = re.compile(
 
 
 _STEP = re.compile(r"第[一二三四五六七八九十\d]+步|\bstep \d+", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A digest note that recall found for a unit."""
-
-    path: str
-    name: str
-    description: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +81,8 @@ def integrate(
     groups = statements_of(unit, materials) or _whole(unit, materials)
     target = _target(unit, groups, candidates)
     if target is None:
-        return _create(unit, groups, taken or (lambda _: False))
-    return _update(unit, groups, target)
+        return _create(unit, groups, candidates, taken or (lambda _: False))
+    return _update(unit, groups, target, candidates)
 
 
 def _whole(unit: Mapping[str, Any], materials: Sequence[Material]) -> tuple[Group, ...]:
@@ -130,38 +121,33 @@ def _target(unit: Mapping[str, Any], groups: Sequence[Group], candidates: Sequen
 
 
 def _holds(candidate: Candidate, name: str, body: frozenset[str], bucket: str, speaker: str) -> bool:
-    title, text = _title(candidate), body_of(candidate.text)
+    title = candidate.title
     if speaker:
         who, _, subject = title.partition(":")
         if who.strip() != speaker or not subject.strip():
             return False
     elif not candidate.path.startswith(f"digest/{bucket}/") and squeeze(title) != squeeze(name):
         return False
-    known = frozenset(t for line in text.split("\n") if not re.match(r"\s*(?:#|\w+::)", line) for t in themes(line))
-    return shared_theme(
-        title_terms(name), body, title_terms(title) | frozenset(themes(candidate.name.replace("-", " "))), known
-    )
-
-
-def _title(candidate: Candidate) -> str:
-    return next(
-        (b.text for b in split_blocks(body_of(candidate.text)) if b.kind == "heading" and b.mark == "#"), candidate.name
-    )
+    known_title = title_terms(title) | frozenset(themes(candidate.name.replace("-", " ")))
+    return shared_theme(title_terms(name), body, known_title, candidate.themes)
 
 
 # ---- what it says -------------------------------------------------------------------------------
 
 
-def _create(unit: Mapping[str, Any], groups: Sequence[Group], taken: Callable[[str], bool]) -> OfflineOutcome:
+def _create(
+    unit: Mapping[str, Any], groups: Sequence[Group], candidates: Sequence[Candidate], taken: Callable[[str], bool]
+) -> OfflineOutcome:
     stem = _free_stem(str(unit["name"]), str(unit["bucket"]), taken)
     rows = [s for group in groups for s in group.statements]
     head = render_front_matter({"name": stem, "description": description_of(rows) or str(unit.get("summary", ""))})
     body = f"# {_heading_text(str(unit['name']))}\n"
-    for source in _sources(unit, rows):
+    sources = _sources(unit, rows)
+    for source in sources:
         body = _with_section(body, source, _distinct(rows, source, body))
-    return OfflineOutcome(
-        "CREATE", f"digest/{unit['bucket']}/{stem}.md", head + body, f"new, from {len(_sources(unit, rows))} source(s)"
-    )
+    path = f"digest/{unit['bucket']}/{stem}.md"
+    body = with_links(body, links_of(str(unit["name"]), groups, path, candidates))
+    return OfflineOutcome("CREATE", path, head + body, f"new, from {len(sources)} source(s)")
 
 
 def _free_stem(name: str, bucket: str, taken: Callable[[str], bool]) -> str:
@@ -174,7 +160,9 @@ def _free_stem(name: str, bucket: str, taken: Callable[[str], bool]) -> str:
     return free
 
 
-def _update(unit: Mapping[str, Any], groups: Sequence[Group], target: Candidate) -> OfflineOutcome:
+def _update(
+    unit: Mapping[str, Any], groups: Sequence[Group], target: Candidate, candidates: Sequence[Candidate]
+) -> OfflineOutcome:
     rows = [s for group in groups for s in group.statements]
     text = target.text
     added: list[Statement] = []
@@ -184,15 +172,13 @@ def _update(unit: Mapping[str, Any], groups: Sequence[Group], target: Candidate)
         text, count = _supersede(_with_section(text, source, fresh), fresh, source)
         added += fresh
         moved += count
-    action: Action = "CORRECT" if moved else "REFINE" if added else "CORROBORATE"
-    note = (
-        f"{len(added)} statement(s) added, {moved} superseded"
-        if added or moved
-        else "source added"
-        if text != target.text
-        else "nothing new"
-    )
-    return OfflineOutcome(action, target.path, text, note)
+    if added:
+        text = with_links(text, links_of(str(unit["name"]), groups, target.path, candidates))
+    if added or moved:
+        note = f"{len(added)} statement(s) added, {moved} superseded"
+        return OfflineOutcome("CORRECT" if moved else "REFINE", target.path, text, note)
+    note = "source added" if text != target.text else "nothing new"
+    return OfflineOutcome("CORROBORATE", target.path, text, note)
 
 
 def _sources(unit: Mapping[str, Any], rows: Sequence[Statement]) -> list[str]:
