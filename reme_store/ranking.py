@@ -73,25 +73,29 @@ def _scored(view: IndexView, weights: Mapping[str, float], wanted: SearchFilter)
         mask = wanted.allowed(notes)
         if mask is not None:
             docs = docs[mask[notes.columns["note"][docs]]]
-        yield _Scored(
-            number, *_with_titles(docs, total[docs], notes.columns["note"][docs], notes.columns["kind"][docs])
-        )
+        yield _Scored(number, *_with_titles(docs, total[docs], notes.columns["note"], notes.columns["kind"]))
 
 
 def _with_titles(docs: Array, scores: Array, notes: Array, kinds: Array) -> tuple[Array, Array]:
     """Add the titles' share to content, and drop index chunks of notes whose content is there.
 
-    ``notes`` ascends, and an index chunk is the first document of its note, so both stand next to each other.
+    An index chunk is the first document of its note and ``docs`` ascends, so the content it lifts follows it.
     """
-    if not len(docs):
+    titles = np.flatnonzero(kinds[docs] == INDEX)
+    if not len(titles):
         return docs, scores
-    first = np.concatenate([[True], notes[1:] != notes[:-1]])
-    leader = np.flatnonzero(first)[np.cumsum(first) - 1]
-    titled = kinds[leader] == INDEX
-    is_index = kinds == INDEX
-    alone = np.concatenate([first[1:], [True]])
-    kept = ~is_index | alone
-    boosted = scores + np.where(titled & ~is_index, TITLE_SHARE * scores[leader], 0.0)
+    owners, shares = notes[docs[titles]], TITLE_SHARE * scores[titles]
+    boosted, kept = scores.copy(), np.ones(len(docs), dtype=np.bool_)
+    following, step = titles, 0
+    while len(following):
+        step += 1
+        inside = following + 1 < len(docs)
+        following, titles, owners, shares = following[inside] + 1, titles[inside], owners[inside], shares[inside]
+        same = notes[docs[following]] == owners
+        following, titles, owners, shares = following[same], titles[same], owners[same], shares[same]
+        boosted[following] += shares
+        if step == 1:
+            kept[titles] = False
     return docs[kept], boosted[kept]
 
 
@@ -132,15 +136,18 @@ def _completed(
     view: IndexView, scored: list[_Scored], wanted: SearchFilter, groups: Mapping[int, Candidate], min_score: float
 ) -> list[Group]:
     """Find for each group every candidate of the same text; show the one in the digest, if there is one."""
-    hashes = np.array(list(groups), dtype=np.uint64)
     members: dict[int, list[Candidate]] = {key: [] for key in groups}
     for item in scored:
         table = view.parts[item.part].segment.notes
-        same = np.isin(table.columns["text_hash"][item.docs], hashes) & (item.scores >= min_score)
-        for place in np.flatnonzero(same).tolist():
-            candidate = _candidate(view, item.part, int(item.docs[place]), float(item.scores[place]))
-            if wanted.accepts(table, candidate.note):
-                members[candidate.text_hash].append(candidate)
+        for key in groups:
+            twins = table.docs_of_text(key)
+            places = np.searchsorted(item.docs, twins)
+            for place, doc in zip(places.tolist(), twins.tolist(), strict=True):
+                if place == len(item.docs) or int(item.docs[place]) != doc or item.scores[place] < min_score:
+                    continue
+                candidate = _candidate(view, item.part, doc, float(item.scores[place]))
+                if wanted.accepts(table, candidate.note):
+                    members[key].append(candidate)
     return [_group(groups[key], members[key]) for key in groups]
 
 

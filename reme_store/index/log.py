@@ -8,6 +8,7 @@ differs at the end of the file is a torn tail: readers stop before it, the next 
 import json
 import os
 import struct
+import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,17 @@ _HEAD = struct.Struct("<IIII")
 _MAGIC = 0x184D2A50
 _LEVEL = 3
 _MAX_FRAME = 1 << 30
+
+
+class _Zstd(threading.local):
+    """The compressor and decompressor of a thread; making them costs more than a small frame."""
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(level=_LEVEL)
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_ZSTD = _Zstd()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +168,7 @@ class FrameLog:
 def pack_frame(rows: Sequence[Any]) -> bytes:
     """Render rows as one frame."""
     lines = "\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
-    payload = zstandard.ZstdCompressor(level=_LEVEL).compress(lines.encode("utf-8", "surrogatepass"))
+    payload = _ZSTD.compressor.compress(lines.encode("utf-8", "surrogatepass"))
     return _HEAD.pack(_MAGIC, 8, len(payload), zlib.crc32(payload)) + payload
 
 
@@ -184,7 +196,7 @@ def sync_folder(folder: Path) -> None:
 
 def _text(payload: bytes) -> str:
     try:
-        return zstandard.ZstdDecompressor().decompress(payload).decode("utf-8", "surrogatepass")
+        return _ZSTD.decompressor.decompress(payload).decode("utf-8", "surrogatepass")
     except (zstandard.ZstdError, UnicodeDecodeError) as error:
         raise IndexCorruptError(f"a frame with a right checksum cannot be unpacked: {error}") from error
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reme_store.errors import IndexCorruptError
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever what is stored changes its meaning."""
 
 

@@ -58,7 +58,7 @@ class NoteTable:
 
     Columns: ``sha256`` uint8[n, 32]; ``stat`` int64[n, 4] (size, mtime_ns, ctime_ns, inode); ``place`` int64[n, 3]
     (frame, line, share); ``readable`` bool[n]; ``first_doc`` int64[n + 1]; and per document ``kind`` uint8,
-    ``lines`` uint32[.., 2], ``text_hash`` uint64, ``note`` uint32.
+    ``lines`` uint32[.., 2], ``text_hash`` uint64 with its sorting ``text_order`` uint32, ``note`` uint32.
     """
 
     def __init__(self, strings: Mapping[str, Strings], columns: Mapping[str, Array]) -> None:
@@ -66,6 +66,7 @@ class NoteTable:
         self.columns = dict(columns)
         self.paths = self.strings["paths"]
         self.first_doc = self.columns["first_doc"]
+        self._folders: dict[str, tuple[int, int]] = {}
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -107,6 +108,7 @@ class NoteTable:
         columns["note"] = np.repeat(np.arange(len(doc_counts), dtype=np.uint32), doc_counts)
         columns["hash"] = hashes[order]
         columns["hash_order"] = order.astype(np.uint32)
+        columns["text_order"] = np.argsort(columns["text_hash"], kind="stable").astype(np.uint32)
         return cls(strings, columns)
 
     @classmethod
@@ -183,10 +185,23 @@ class NoteTable:
 
     def folder(self, prefix: str) -> tuple[int, int]:
         """Return the range of notes below a folder, or of the note that is called ``prefix``."""
-        note = self.find(prefix)
-        if note >= 0:
-            return note, note + 1
-        return self.paths.bisect(prefix + "/"), self.paths.bisect(prefix + "0")  # "0" follows "/"
+        known = self._folders.get(prefix)
+        if known is None:
+            note = self.find(prefix)
+            bounds = (
+                (note, note + 1) if note >= 0 else (self.paths.bisect(prefix + "/"), self.paths.bisect(prefix + "0"))
+            )
+            known = self._folders[prefix] = bounds  # "0" is the character after "/"
+        return known
+
+    def docs_of_text(self, text_hash: int) -> Array:
+        """Return the documents of one text, ascending."""
+        order = self.columns["text_order"]
+        hashes = self.columns["text_hash"]
+        key = np.uint64(text_hash)
+        start = np.searchsorted(hashes, key, side="left", sorter=order)
+        stop = np.searchsorted(hashes, key, side="right", sorter=order)
+        return np.sort(order[start:stop])
 
     def state(self, note: int) -> FileState:
         """Return what the file of a note was when it was indexed."""

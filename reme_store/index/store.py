@@ -38,7 +38,9 @@ _FLUSH = 256
 """Notes in memory before they become a stored segment."""
 _TAIL_BYTES = 1_000_000
 """Bytes of the log that opening replays, at most."""
-_FRAME = 8
+_ATOMIC = 256
+"""Records up to this many are one frame, which is what makes a commit atomic."""
+_FRAME = 2
 """Records a frame in bulk; reading one back unpacks its frame."""
 _TIER = 4
 _SLACK_BYTES = 4_000_000
@@ -170,7 +172,7 @@ class SegmentStore(Generic[Record]):
         """Append records and deletions to a log; return them as a segment in memory, and where the log ends."""
         groups = list(batched(records, _FRAME)) or [[]]
         rows = [[self._codec.render(record) for record in group] for group in groups]
-        if len(records) <= BATCH // _FRAME:  # few enough to be one frame, which is what makes a commit atomic
+        if len(records) <= _ATOMIC:  # few enough to be one frame, which is what makes a commit atomic
             groups, rows = [list(records)], [[row for group in rows for row in group]]
         rows[-1] += [{"x": path} for path in gone]
         places = log.append(rows, at=offset)

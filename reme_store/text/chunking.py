@@ -29,6 +29,7 @@ _INDIVISIBLE = 4
 FIELD_WEIGHTS = {"name": 4, "description": 2, "tags": 3, "stem": 3, "values": 1, "headings": 1}
 """How often each part of an index chunk counts."""
 
+_UNDERLINE = re.compile(r"^ {0,3}(?:=+|-+)[ \t]*$", re.MULTILINE)
 _UNIT_END = re.compile(r"[\n。！？；]|[.!?;,，、]\s|\s")
 _MAX_VALUE_CHARS = 2_000
 _MAX_HEADING_CHARS = 100_000
@@ -167,7 +168,8 @@ def _whole(text: str) -> Iterator[_Piece]:
     lines = text.split("\n")
     first, last = _trim(lines, 0, len(lines) - 1)
     if first <= last:
-        yield _Piece(_atx(lines, first, last, read_headings(text)), first, last)
+        headings = read_headings(text) if _UNDERLINE.search(text) else []
+        yield _Piece(_atx(lines, first, last, headings), first, last)
 
 
 def _trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int]:

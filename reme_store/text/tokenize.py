@@ -38,6 +38,7 @@ _TOKEN = re.compile(
     rf"|_*{_LETTER}+(?:(?:_+|[./\\'’-]){_LETTER}+)*_*"
     "|[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 )
+_FIRST_PAIRED = _UNSPACED[0]
 _PAIRED = re.compile(f"[{_UNSPACED}]")
 _PAIR = re.compile(f"[{_UNSPACED}]{{2}}")
 _PARTS = re.compile(r"[^\W_]+")
@@ -103,7 +104,7 @@ class Tokenizer:
             known = cache.get(token)
             if known is not None:
                 terms += known
-            elif _PAIRED.match(token):
+            elif token[0] >= _FIRST_PAIRED and _PAIRED.match(token):
                 terms += pair_terms(token)
             else:
                 terms += self._remember(token)
