@@ -8,6 +8,7 @@ from reme_graphs.auto_dream.integration import draft_name
 from reme_graphs.auto_dream.ledger import Ledger, read_ledger, reports, write_ledger
 from reme_graphs.auto_dream.reading import CATALOG
 from reme_graphs.auto_dream.state import DreamState
+from reme_graphs.context import OFFLINE
 from reme_graphs.drafts import record_name
 from reme_graphs.receipts import Usage, add_usage, no_usage, receipt
 from reme_store.daily import interests_path
@@ -79,7 +80,9 @@ def _catalog(store: FileStore, state: DreamState, ledger: Ledger, engine: str) -
     """Move what is settled from the ledger to the catalog; return the paths."""
     open_sources = ledger.unsettled()
     done = {path: sha256 for path, sha256 in ledger.extracted.items() if path not in open_sources}
-    upserts = {path: CatalogEntry(sha256, engine) for path, sha256 in done.items()}
+    rows = [row for row in ledger.applied.values() if row["run_id"] == state["run_id"] and row["engine"] == OFFLINE]
+    offline = {path for row in rows for path in row["sources"]}
+    upserts = {path: CatalogEntry(sha256, OFFLINE if path in offline else engine) for path, sha256 in done.items()}
     topics = store.version_of(interests_path(state["request"]["day"]))
     if topics is not None and state["topics_written"]:
         upserts[interests_path(state["request"]["day"])] = CatalogEntry(topics, engine)

@@ -148,9 +148,8 @@ class _Work:
         outcome = offline.integrate(self.unit, materials, candidates, taken=self._is_taken)
         view = self._view({row.path: row.version for row in found})
         old = next((row.text for row in candidates if row.path == outcome.target_path), None)
-        if outcome.text != old:
-            view.replace(outcome.target_path, outcome.text)
-        faults = self._faults(view, outcome.action, outcome.target_path)
+        faults = self._replaced(view, outcome.target_path, outcome.text) if outcome.text != old else []
+        faults = faults or self._faults(view, outcome.action, outcome.target_path)
         if faults:
             raise ModelOutputError(f"the offline engine's draft does not stand: {'; '.join(faults)}", usage=spent)
         return self._finish(view, outcome, spent or no_usage(), OFFLINE)
@@ -183,6 +182,13 @@ class _Work:
         if view.draft is None and action == CORROBORATE and self._is_taken(path):
             return unchanged_faults(self.unit, path, self.store.read_note(path).text)
         return check_draft(self.unit, action, path, view.draft)
+
+    def _replaced(self, view: DraftView, path: str, text: str) -> list[str]:
+        try:
+            view.replace(path, text)
+        except InvalidRequestError as error:
+            return [str(error)]
+        return []
 
     def _written_faults(self, view: DraftView, written: WrittenUnit) -> list[str]:
         """Carry out a structured answer in a view without an earlier draft, then check it."""

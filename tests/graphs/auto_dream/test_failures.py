@@ -212,3 +212,26 @@ def test_the_agent_is_told_what_is_wrong_and_may_repair_it_twice(memory: Memory)
     dreamer = Dreamer([unit("Tea", path)], {"Tea": plan})
     assert memory.dream(dreamer)["receipt"]["success"]
     assert len(dreamer.of("Tea")) == 3
+
+
+def test_a_model_does_again_what_the_offline_engine_did_only_if_the_user_chose_so(memory: Memory) -> None:
+    text = (
+        "- We decided to use PostgreSQL 16 for billing.\n- The migration starts on 2026-04-01 and Ana Lopes owns it.\n"
+    )
+    path = memory.put(source("plan"), f"# Billing database\n\n## Decisions\n\n{text}")
+    assert memory.dream(None)["receipt"]["engine"] == "offline"
+    dreamer = Dreamer([unit("Plan", path)], {"Plan": create("digest/wiki/plan.md", "ESSENCE", path)})
+    assert memory.dream(dreamer)["receipt"]["success"]
+    assert dreamer.asked == []
+    assert memory.dream(dreamer, redo_offline=True)["receipt"]["success"]
+    assert dreamer.calls() == ["extract", "Plan"]
+    assert "ESSENCE" in memory.read("digest/wiki/plan.md")
+    memory.dream(dreamer, redo_offline=True)
+    assert dreamer.calls() == ["extract", "Plan"], "once is enough"
+
+
+def test_a_unit_named_in_signs_only_is_integrated(memory: Memory) -> None:
+    path = memory.note("signs")
+    dreamer = Dreamer([unit("!?", path, summary="…")], {"!?": create("digest/wiki/signs.md", "ESSENCE", path)})
+    assert memory.dream(dreamer)["receipt"]["success"]
+    assert "ESSENCE" in memory.read("digest/wiki/signs.md")
