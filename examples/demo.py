@@ -19,6 +19,9 @@ from reme_graphs import open_reme
 from reme_graphs.embedding import ReMe
 
 
+NO_MODEL = ", because no model is named: sentences of the source, word for word (REME_MODEL names one)"
+
+
 @dataclass
 class Totals:
     """What all runs of one workspace did and cost."""
@@ -57,17 +60,17 @@ def show(material: Material, folder: Path) -> int:
     zone = "UTC" if material.name != "examples" else "Europe/Stockholm"
     with open_reme(folder, timezone=zone) as reme:
         print(f"\n{material.name}: {len(material.sessions)} conversations, {len(material.resources)} documents")
-        engine = feed(reme, material, totals)
-        print(f"\nWhat is in {folder} now (engine: {engine})")
+        print(f"engine: {reme.engine}{NO_MODEL if reme.engine == 'offline' else ''}")
+        feed(reme, material, totals)
+        print(f"\nWhat is in {folder} now")
         summarise(reme, totals, time.monotonic() - started)
         for question in material.questions:
             ask(reme, question)
     return len(totals.failures)
 
 
-def feed(reme: ReMe, material: Material, totals: Totals) -> str:
-    """Remember, read and dream day by day; return the engine's name."""
-    engine = ""
+def feed(reme: ReMe, material: Material, totals: Totals) -> None:
+    """Remember, read and dream day by day."""
     resources = {path: path.split("/")[1] for path in material.resources}
     for date in sorted({session.date for session in material.sessions} | set(resources.values())):
         print(f"\n{date}")
@@ -81,8 +84,7 @@ def feed(reme: ReMe, material: Material, totals: Totals) -> str:
         paths = [path for path, day in resources.items() if day == date]
         if paths:
             _read_resources(reme, material, paths, totals)
-        engine = dream(reme, date, totals)
-    return engine
+        dream(reme, date, totals)
 
 
 def _read_resources(reme: ReMe, material: Material, paths: list[str], totals: Totals) -> None:
@@ -96,16 +98,17 @@ def _read_resources(reme: ReMe, material: Material, paths: list[str], totals: To
         print(f"  read     {path} → {note}")
 
 
-def dream(reme: ReMe, date: str, totals: Totals) -> str:
-    """Dream over one day and return the engine's name."""
+def dream(reme: ReMe, date: str, totals: Totals) -> None:
+    """Dream over one day."""
     state = reme.auto_dream.invoke({"date": date})
     receipt = state["receipt"]
     totals.add(receipt)
     totals.failures += [f"unit {unit.get('name', unit['id'])}: {unit['error']}" for unit in state["failed_units"]]
     done = Counter(result["action"] for result in state["integrate_results"])
     totals.actions.update(done)
-    print(f"  dream    {_counts(done) or 'nothing new'}, {state['topics_written']} topics")
-    return str(receipt["engine"])
+    waiting = receipt["metadata"].get("waiting", 0)
+    late = f", {waiting} units wait for a later run" if waiting else ""
+    print(f"  dream    {_counts(done) or 'nothing new'}, {state['topics_written']} topics{late}")
 
 
 def summarise(reme: ReMe, totals: Totals, seconds: float) -> None:

@@ -30,7 +30,7 @@ from reme_graphs.auto_resource.graph import builder as auto_resource
 from reme_graphs.checkpoints import Builder, thread_config
 from reme_graphs.context import read_context
 from reme_graphs.proactive.graph import builder as proactive
-from reme_graphs.resources import open_workspace
+from reme_graphs.resources import engine_name, open_workspace
 from reme_graphs.synchronizer.graph import builder as synchronizer
 from reme_store.errors import InvalidRequestError
 from reme_store.file_store import FileStore
@@ -171,6 +171,8 @@ class ReMe:
 
     def __init__(self, store: FileStore, saver: BaseCheckpointSaver[Any], context: Mapping[str, Any]) -> None:
         self.store = store
+        self.engine = engine_name(read_context(context))
+        """Who thinks: ``offline``, or the model's name."""
         self.tools: list[BaseTool] = create_store_tools(store)
         self.graphs = {name: WorkspaceGraph(name, saver, context) for name in BUILDERS}
         """Every graph by its name."""
