@@ -18,7 +18,6 @@ from material import Material, Question, read_examples, read_locomo
 from reme_graphs import open_reme
 from reme_graphs.embedding import ReMe
 
-
 NO_MODEL = ", because no model is named: sentences of the source, word for word (REME_MODEL names one)"
 
 

@@ -28,6 +28,7 @@ from reme_graphs.auto_dream.graph import builder as auto_dream
 from reme_graphs.auto_memory.graph import builder as auto_memory
 from reme_graphs.auto_resource.graph import builder as auto_resource
 from reme_graphs.checkpoints import Builder, thread_config
+from reme_graphs.consolidate.graph import builder as consolidate
 from reme_graphs.context import read_context
 from reme_graphs.proactive.graph import builder as proactive
 from reme_graphs.resources import engine_name, open_workspace
@@ -40,6 +41,7 @@ BUILDERS: Mapping[str, Builder] = {
     "auto_memory": auto_memory,
     "auto_resource": auto_resource,
     "auto_dream": auto_dream,
+    "consolidate": consolidate,
     "synchronizer": synchronizer,
     "proactive": proactive,
 }
@@ -57,6 +59,10 @@ DESCRIPTIONS: Mapping[str, str] = {
     "auto_dream": (
         "Turn what the notes of the last days teach into lasting, linked knowledge with its sources, and "
         "propose topics of interest. Give it nothing to dream over today."
+    ),
+    "consolidate": (
+        "Look after the knowledge: split an overloaded note into an overview and children, and report "
+        "duplicates, broken links and orphans."
     ),
     "synchronizer": (
         "Keep the state of a long task: objective, plan, progress, findings, decisions and next steps, "
@@ -169,9 +175,11 @@ class WorkspaceGraph:
 class ReMe:
     """An open workspace: ``store``, ``tools`` and one attribute a graph."""
 
-    def __init__(self, store: FileStore, saver: BaseCheckpointSaver[Any], context: Mapping[str, Any]) -> None:
+    def __init__(
+        self, store: FileStore, saver: BaseCheckpointSaver[Any], context: Mapping[str, Any], engine: str
+    ) -> None:
         self.store = store
-        self.engine = engine_name(read_context(context))
+        self.engine = engine
         """Who thinks: ``offline``, or the model's name."""
         self.tools: list[BaseTool] = create_store_tools(store)
         self.graphs = {name: WorkspaceGraph(name, saver, context) for name in BUILDERS}
@@ -179,6 +187,7 @@ class ReMe:
         self.auto_memory = self.graphs["auto_memory"]
         self.auto_resource = self.graphs["auto_resource"]
         self.auto_dream = self.graphs["auto_dream"]
+        self.consolidate = self.graphs["consolidate"]
         self.synchronizer = self.graphs["synchronizer"]
         self.proactive = self.graphs["proactive"]
 
@@ -202,6 +211,10 @@ class ReMe:
             UnfinishedRun(thread, checkpoints.graph_of(thread), state.next, state.interrupts)
             for thread, state in found.items()
         ]
+
+    async def aunfinished(self) -> list[UnfinishedRun]:
+        """Do the same beside the event loop."""
+        return await asyncio.to_thread(self.unfinished)
 
     def resume(self, thread: str, answer: Any = None) -> dict[str, Any]:
         """Go on with an unfinished run; ``answer`` is what it asked for, None where it was killed."""
@@ -230,10 +243,10 @@ class Opening:
 
     def __enter__(self) -> ReMe:
         with ExitStack() as stack:
-            store = self._open_store(stack)
+            store, engine = self._open_store(stack)
             saver = stack.enter_context(checkpoints.open_checkpoints(checkpoints.checkpoint_path(store.root)))
             self._stack = stack.pop_all()
-        return ReMe(store, saver, self._context)
+        return ReMe(store, saver, self._context, engine)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -244,21 +257,22 @@ class Opening:
         async with AsyncExitStack() as stack:
             inner = ExitStack()
             stack.push_async_callback(asyncio.to_thread, inner.close)
-            store = await asyncio.to_thread(self._open_store, inner)
+            store, engine = await asyncio.to_thread(self._open_store, inner)
             path = checkpoints.checkpoint_path(store.root)
             saver = await stack.enter_async_context(checkpoints.aopen_checkpoints(path))
             self._astack = stack.pop_all()
-        return ReMe(store, saver, self._context)
+        return ReMe(store, saver, self._context, engine)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._astack.aclose()
 
-    def _open_store(self, stack: ExitStack) -> FileStore:
-        store = stack.enter_context(open_workspace(read_context(self._context)))
+    def _open_store(self, stack: ExitStack) -> tuple[FileStore, str]:
+        context = read_context(self._context)
+        store = stack.enter_context(open_workspace(context))
         checkpoints.prune(checkpoints.checkpoint_path(store.root), BUILDERS)
-        return store
+        return store, engine_name(context)
 
 
 def open_reme(workspace: str | Path = "", model: str | BaseChatModel | None = None, **settings: Any) -> Opening:

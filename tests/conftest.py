@@ -1,8 +1,42 @@
-"""What holds for every test: no settings from outside."""
+"""What holds for every test: no settings from outside, no blocked event loop, nothing left behind in the tree."""
 
+import inspect
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from blockbuster import blockbuster_ctx
+
+ROOT = Path(__file__).parent.parent
+TOOLS_OWN = {
+    ".git",
+    ".venv",
+    ".hypothesis",
+    ".import_linter_cache",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    "__pycache__",
+    "demo-workspace",
+}
+"""Folders that development tools or a person keep in the tree."""
+
+
+def list_tree() -> set[str]:
+    """Return the files of the tree that are not development tools' own."""
+    found = set()
+    for folder, names, files in os.walk(ROOT):
+        names[:] = [name for name in names if name not in TOOLS_OWN]
+        found |= {str((Path(folder) / file).relative_to(ROOT)) for file in files}
+    return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _clean_tree() -> Iterator[None]:
+    before = list_tree()
+    yield
+    assert sorted(list_tree() - before) == [], "the tests left files in the tree"
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +47,13 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
             monkeypatch.delenv(name)
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
     monkeypatch.chdir(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(autouse=True)
+def _free_loop(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Raise where our code blocks the event loop of a test."""
+    if not inspect.iscoroutinefunction(getattr(request, "function", None)):
+        yield
+        return
+    with blockbuster_ctx(["reme_graphs", "reme_store"]):
+        yield

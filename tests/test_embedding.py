@@ -1,5 +1,6 @@
 """Does open_reme give a program its memory: with and async with, own threads, review and resume?"""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -96,22 +97,22 @@ async def test_async_with_runs_on_the_loop(tmp_path: Path) -> None:
         assert state["receipt"]["success"]
         events = [event async for event in reme.auto_dream.astream({"date": "2026-03-03"})]
         assert {event["graph"] for event in events} == {"auto_dream"}
-        assert _threads(reme) == set()
+        assert await asyncio.to_thread(_threads, reme) == set()
 
 
 async def test_async_review_is_resumed(tmp_path: Path) -> None:
     async with open_reme(tmp_path, review=True) as reme:
         await reme.auto_memory.ainvoke(TALK)
         await reme.auto_dream.ainvoke({"date": "2026-03-03"})
-        [run] = reme.unfinished()
+        [run] = await reme.aunfinished()
         state = await reme.aresume(run.thread, "accept")
         assert state["receipt"]["success"]
-        assert reme.unfinished() == []
+        assert await reme.aunfinished() == []
 
 
-async def test_a_memory_opened_with_with_can_be_awaited(tmp_path: Path) -> None:
+def test_a_memory_opened_with_with_can_be_awaited(tmp_path: Path) -> None:
     with open_reme(tmp_path) as reme:
-        state = await reme.auto_memory.ainvoke(TALK)
+        state = asyncio.run(reme.auto_memory.ainvoke(TALK))
         assert state["receipt"]["success"]
 
 

@@ -1,5 +1,6 @@
 """Does the retriever return what search finds, as documents?"""
 
+import asyncio
 from pathlib import Path
 
 from reme_graphs.retriever import ReMeRetriever
@@ -21,7 +22,7 @@ def test_an_empty_question_finds_nothing(tmp_path: Path) -> None:
         assert ReMeRetriever(store=store).invoke("  ") == []
 
 
-async def test_it_can_be_awaited(tmp_path: Path) -> None:
+def test_it_can_be_awaited(tmp_path: Path) -> None:
     with open_store(tmp_path) as store:
         store.write("digest/wiki/sqlite.md", "SQLite needs no server.\n")
-        assert await ReMeRetriever(store=store, limit=1).ainvoke("server")
+        assert asyncio.run(ReMeRetriever(store=store, limit=1).ainvoke("server"))
