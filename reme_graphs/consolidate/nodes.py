@@ -137,21 +137,30 @@ def _plan(store: FileStore, context: Context, note: NoteText) -> tuple[Split | N
     """The split of a note; None where it is better left whole."""
     model = chat_model(context)
     if model is None:
-        plan = split_plan(note.path, note.text, store.options.chunk_chars)
-        made = assemble(note.path, note.text, plan["overview"], plan["children"]) if plan["children"] else None
-        faults = _faults(store, note, made) if made else []
-        if faults:
-            raise NoPlanError("; ".join(faults))
-        return made, no_usage()
-    ended = run_agent(
-        model,
-        [],
-        _prompt(context, note),
-        limits=limits(context),
-        final=SplitPlan,
-        check=lambda plan: _faults(store, note, _assembled(note, plan)),
-    )
+        return _by_rules(store, note), no_usage()
+    try:
+        ended = run_agent(
+            model,
+            [],
+            _prompt(context, note),
+            limits=limits(context),
+            final=SplitPlan,
+            check=lambda plan: _faults(store, note, _assembled(note, plan)),
+        )
+    except ModelCallError as error:
+        if not (error.transient and context.fallback_offline):
+            raise
+        return _by_rules(store, note), error.usage
     return _assembled(note, ended.value), ended.usage
+
+
+def _by_rules(store: FileStore, note: NoteText) -> Split | None:
+    plan = split_plan(note.path, note.text, store.options.chunk_chars)
+    made = assemble(note.path, note.text, plan["overview"], plan["children"]) if plan["children"] else None
+    faults = _faults(store, note, made)
+    if faults:
+        raise NoPlanError("; ".join(faults))
+    return made
 
 
 def _assembled(note: NoteText, plan: SplitPlan) -> Split | None:

@@ -291,7 +291,7 @@ def _note(
     found: list[Statement], existing: str, most: int, *, own_headings: bool = False, title: str = ""
 ) -> OfflineNote | None:
     fresh = _unsaid(found, existing)
-    chosen = _choose(fresh, most)
+    chosen = _unrepeated(_choose(fresh, most))
     if not chosen:
         return None
     additions = _render(chosen, own_headings=own_headings)
@@ -317,6 +317,12 @@ def _unsaid(found: Iterable[Statement], existing: str) -> list[Statement]:
         ):
             fresh[key] = statement
     return list(fresh.values())
+
+
+def _unrepeated(chosen: Sequence[Statement]) -> list[Statement]:
+    """Leave out a statement that stands whole inside another one, an item of several sentences for example."""
+    keys = [s.key for s in chosen]
+    return [s for s in chosen if not any(len(s.key) > 8 and s.key in key and s.key != key for key in keys)]
 
 
 def _choose(found: Sequence[Statement], most: int) -> list[Statement]:

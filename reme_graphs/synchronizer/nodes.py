@@ -83,6 +83,7 @@ def judge(state: SynchronizerState, runtime: Runtime[Context]) -> dict[str, Any]
         return {**start, "usage": error.usage, "used_llm": True, "failed": failed, "errors": [*errors, str(error)]}
     runtime.stream_writer(_event("judge", 1, 1))
     start |= {"usage": usage, "used_llm": usage["model_calls"] > 0}
+    start["errors"] = [*errors, *([reply["fallback"]] if reply.get("fallback") else [])]
     if reply["skip"]:
         return {**start, "skipped": True, "reason": reply.get("reason") or "no task of several steps is in progress"}
     return {**start, "update": _checked(reply, request, messages), "heard": hash_messages(messages)}
@@ -106,16 +107,29 @@ def _request(state: SynchronizerState, context: Context) -> Request:
 
 
 def _reply(context: Context, request: Request, messages: Sequence[Message]) -> tuple[dict[str, Any], Usage]:
-    """The model's TaskUpdate, or that of the rules where there is no model."""
+    """The model's TaskUpdate, or that of the rules where there is no model or it is down and the caller allows it."""
     model = chat_model(context)
     with open_workspace(context) as store:
         tasks = tasks_in_reach(store, request)
     shown = shown_task(request, tasks)
+    title = request["hint"] or (shown.title if shown else "")
     if model is None:
-        said = [{"role": m["role"], "name": m.get("name", ""), "text": m["content"]} for m in messages]
-        return task_update(said, title=request["hint"] or (shown.title if shown else "")), no_usage()
-    reply, usage = ask(model, judge_prompt(context, request, messages, tasks, shown), TaskUpdate, limits(context))
+        return _by_rules(messages, title), no_usage()
+    try:
+        reply, usage = ask(model, judge_prompt(context, request, messages, tasks, shown), TaskUpdate, limits(context))
+    except ModelCallError as error:
+        if not (error.transient and context.fallback_offline):
+            raise
+        return {
+            **_by_rules(messages, title),
+            "fallback": f"judged offline, the model did not answer: {error}",
+        }, error.usage
     return reply.model_dump(), usage
+
+
+def _by_rules(messages: Sequence[Message], title: str) -> dict[str, Any]:
+    said = [{"role": m["role"], "name": m.get("name", ""), "text": m["content"]} for m in messages]
+    return task_update(said, title=title)
 
 
 def _checked(reply: Mapping[str, Any], request: Request, messages: Sequence[Message]) -> dict[str, Any]:

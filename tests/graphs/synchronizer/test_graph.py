@@ -214,6 +214,24 @@ def test_a_failing_model_ends_in_the_receipt(run: Run, ws: Path) -> None:
     assert not list(ws.rglob("migrate*"))
 
 
+def test_a_model_that_is_down_may_be_replaced_by_rules_where_the_caller_allows_it(tmp_path: Path) -> None:
+    def down(_: Any) -> Any:
+        request = httpx.Request("POST", "http://127.0.0.1/v1")
+        response = httpx.Response(500, request=request, headers={"retry-after": "0"})
+        return openai.InternalServerError("no answer", response=response, body=None)
+
+    talk = [
+        {"role": "user", "content": "Please migrate the billing database."},
+        {"role": "assistant", "content": "Dumped."},
+    ]
+    context = {"workspace": str(tmp_path / "ws"), "model": ScriptedModel(answers=down), "timezone": "UTC"}
+    refused = graph.invoke({"messages": talk, "date": DAY}, context=context)
+    assert refused["receipt"]["success"] is False
+    done = graph.invoke({"messages": talk, "date": DAY}, context={**context, "fallback_offline": True})
+    assert done["actions"].startswith("created ")
+    assert "offline" in done["receipt"]["errors"][0]
+
+
 def test_a_note_that_cannot_be_written_is_said_and_materials_stay(run: Run, ws: Path) -> None:
     run(task())
     (ws / NOTE).write_bytes((ws / NOTE).read_bytes() + b"\xff\xfe broken")
