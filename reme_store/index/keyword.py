@@ -8,7 +8,7 @@ dead. Scores are computed over all segments at once: the same live documents sco
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, count
+from itertools import chain, count, pairwise
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from reme_store.index.notes import hash64, hashes64
 _COLUMNS = ("terms", "starts", "docs", "counts", "lengths")
 _CACHED_POSTINGS = 4_000_000
 _MAX_COUNT = 65_535
+_SLICE_POSTINGS = 2_000_000
 
 
 class Postings:
@@ -60,27 +61,23 @@ class Postings:
     @classmethod
     def merge(cls, parts: Sequence[tuple["Postings", Array]], n_docs: int) -> "Postings":
         """Make one set of postings of several, given where each document went (-1 = dropped)."""
-        terms = np.unique(np.concatenate([part.terms for part, _ in parts])) if parts else np.zeros(0, np.uint64)
-        keys, docs, counts = [], [], []
+        terms = np.unique(np.concatenate([part.terms for part, _ in parts]))
+        ranks = [np.searchsorted(terms, part.terms) for part, _ in parts]
         lengths = np.zeros(n_docs, dtype=np.uint32)
-        for part, moved in parts:
+        sizes = np.zeros(len(terms), dtype=np.int64)
+        for (part, moved), rank in zip(parts, ranks, strict=True):
             kept = moved >= 0
             lengths[moved[kept]] = part.lengths[kept]
-            alive = kept[part.docs]
-            rank = np.searchsorted(terms, part.terms).astype(np.uint32)
-            keys.append(np.repeat(rank, np.diff(part.starts))[alive])
-            docs.append(moved[part.docs[alive]].astype(np.uint32))
-            counts.append(part.counts[alive])
-        return cls._sorted(terms, np.concatenate(keys), np.concatenate(docs), np.concatenate(counts), lengths)
-
-    @classmethod
-    def _sorted(cls, terms: Array, keys: Array, docs: Array, counts: Array, lengths: Array) -> "Postings":
-        order = np.argsort((keys.astype(np.uint64) << np.uint64(32)) | docs, kind="stable")
-        sizes = np.bincount(keys, minlength=len(terms))
-        used = sizes > 0
-        starts = np.concatenate([[0], np.cumsum(sizes[used])]).astype(np.int64)
-        columns = (terms[used], starts, docs[order], counts[order], lengths)
-        return cls(dict(zip(_COLUMNS, columns, strict=True)))
+            sizes[rank] += np.diff(part.starts)
+        slices = [
+            _merged_slice(parts, ranks, first, last) for first, last in pairwise(_slice_bounds(sizes, _SLICE_POSTINGS))
+        ]
+        merged = np.concatenate([kept for kept, _, _ in slices]) if slices else sizes
+        used = merged > 0
+        starts = np.concatenate([[0], np.cumsum(merged[used])]).astype(np.int64)
+        docs = np.concatenate([docs for _, docs, _ in slices]) if slices else np.zeros(0, dtype=np.uint32)
+        counts = np.concatenate([counts for _, _, counts in slices]) if slices else np.zeros(0, dtype=np.uint16)
+        return cls(dict(zip(_COLUMNS, (terms[used], starts, docs, counts, lengths), strict=True)))
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays to store the postings by."""
@@ -99,6 +96,32 @@ class Postings:
             return self.terms
         holders = np.repeat(np.arange(len(self.terms)), np.diff(self.starts))[alive[self.docs]]
         return self.terms[np.bincount(holders, minlength=len(self.terms)) > 0]
+
+
+def _slice_bounds(sizes: Array, most: int) -> list[int]:
+    """Cut terms into ranges of about ``most`` postings, so that merging needs no more memory than one of them."""
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    cuts = np.searchsorted(ends, np.arange(most, total, most)).tolist() if total > most else []
+    return sorted({0, *cuts, len(sizes)})
+
+
+def _merged_slice(
+    parts: Sequence[tuple[Postings, Array]], ranks: Sequence[Array], first: int, last: int
+) -> tuple[Array, Array, Array]:
+    """Merge the postings of the terms from ``first`` up to ``last``; return how many each has, documents and counts."""
+    keys, docs, counts = [], [], []
+    for (part, moved), rank in zip(parts, ranks, strict=True):
+        start, stop = np.searchsorted(rank, [first, last]).tolist()
+        low, high = int(part.starts[start]), int(part.starts[stop])
+        places = moved[part.docs[low:high]]
+        alive = places >= 0
+        keys.append(np.repeat(rank[start:stop] - first, np.diff(part.starts[start : stop + 1]))[alive])
+        docs.append(places[alive].astype(np.uint32))
+        counts.append(part.counts[low:high][alive])
+    key, doc, count_of = np.concatenate(keys), np.concatenate(docs), np.concatenate(counts)
+    order = np.argsort((key.astype(np.uint64) << np.uint64(32)) | doc, kind="stable")
+    return np.bincount(key, minlength=last - first), doc[order], count_of[order]
 
 
 class KeywordView:

@@ -32,7 +32,7 @@ from reme_store.models import FileLink
 Record = TypeVar("Record")
 T = TypeVar("T")
 
-BATCH = 2_048
+BATCH = 1_024
 """Most records of one commit in bulk."""
 _FLUSH = 256
 """Notes in memory before they become a stored segment."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reme_store.index import keyword
 from reme_store.index.keyword import KeywordView, Postings, count_terms
 from tests.support.notes import naive_scores
 
@@ -92,14 +93,18 @@ def test_segments_and_tombstones_score_like_a_naive_scorer(
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(DOCUMENT, st.integers(-1, 0)), min_size=1, max_size=10), st.integers(1, 9))
-def test_merged_postings_equal_postings_built_at_once(documents: list[tuple[list[str], int]], cut: int) -> None:
+@given(st.lists(st.tuples(DOCUMENT, st.integers(-1, 0)), min_size=1, max_size=10), st.integers(1, 9), st.integers(1, 9))
+def test_merged_postings_equal_postings_built_at_once(
+    documents: list[tuple[list[str], int]], cut: int, slices: int
+) -> None:
     kept = [words for words, fate in documents if fate >= 0]
     moved = np.full(len(documents), -1, dtype=np.int64)
     moved[[n for n, (_, fate) in enumerate(documents) if fate >= 0]] = np.arange(len(kept))
     groups = [(documents[:cut], moved[:cut]), (documents[cut:], moved[cut:])]
     parts = [(postings_of(*(" ".join(words) for words, _ in group)), fate) for group, fate in groups]
+    keyword._SLICE_POSTINGS, before = slices, keyword._SLICE_POSTINGS
     merged = Postings.merge(parts, len(kept)).arrays()
+    keyword._SLICE_POSTINGS = before
     at_once = postings_of(*(" ".join(words) for words in kept)).arrays()
     for name, array in at_once.items():
         assert np.array_equal(merged[name], array), name
