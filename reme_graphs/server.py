@@ -26,7 +26,7 @@ from reme_graphs.checkpoints import aopen_checkpoints, checkpoint_path
 from reme_graphs.context import read_context
 from reme_graphs.embedding import BUILDERS, ReMe, WorkspaceGraph, open_reme
 from reme_graphs.resources import open_workspace
-from reme_store.tools import FUNCTIONS
+from reme_store.tool_arguments import TOOLS
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -129,8 +129,8 @@ app = Starlette(
     lifespan=lifespan,
     routes=[
         Route("/health_check", health_check, methods=["GET"]),
-        *(Route(f"/{name}", tool_endpoint(name), methods=["POST"]) for name in FUNCTIONS),
-        *(Route(f"/{name}", graph_endpoint(name), methods=["POST"]) for name in BUILDERS if name not in FUNCTIONS),
+        *(Route(f"/{name}", tool_endpoint(name), methods=["POST"]) for name in TOOLS),
+        *(Route(f"/{name}", graph_endpoint(name), methods=["POST"]) for name in BUILDERS if name not in TOOLS),
     ],
 )
 """Routes that stand beside the server's own."""

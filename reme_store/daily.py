@@ -6,26 +6,27 @@ a person and stays. The block alone is no material: :func:`strip_index_block` gi
 
 import datetime as dt
 import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import yaml
-
 from reme_store.errors import InvalidPathError, InvalidRequestError, NoteNotFoundError
 from reme_store.file_store import FileStore
 from reme_store.models import Answer
-from reme_store.text.front_matter import parse_note
+from reme_store.paths import name_fault
+from reme_store.text.front_matter import newline_of, parse_note
+from reme_store.text.yaml_values import YamlFaultError, read_mapping
 
 OPENER = "<!-- reme:index -->"
 CLOSER = "<!-- /reme:index -->"
 BLOCK = re.compile(rf"{re.escape(OPENER)}(?:(?!{re.escape(OPENER)}).)*?{re.escape(CLOSER)}", re.DOTALL)
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+UNLINKABLE = re.compile(r"[\[\]#|]")
 UNSAFE = re.compile(r"[^\w.@+=, ()-]")
-RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+MAPPED = re.compile(r"-[0-9a-f]{10}$")
+"""How a mapped name ends; an id that ends so is mapped too, so that no id can take the name of another."""
 MAX_STEM_BYTES = 120
 
 
@@ -66,9 +67,13 @@ def session_stem(session_id: str) -> str:
     safe = re.sub(r"^[.~ ]+", "_", safe).rstrip(". ~")
     while len(safe.encode()) > MAX_STEM_BYTES:
         safe = safe[:-1]
-    if safe == session_id and session_id.casefold() == session_id and not RESERVED.fullmatch(session_id):
+    if (
+        safe == session_id.casefold() == session_id
+        and not MAPPED.search(session_id)
+        and not name_fault(session_id + ".md")
+    ):
         return session_id
-    return f"{safe or '_'}-{hashlib.sha256(session_id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return f"{safe or '_'}-{hashlib.sha256(session_id.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
 
 def day_page_path(date: str) -> str:
@@ -118,31 +123,35 @@ def daily_reindex(store: FileStore, date: str = "") -> Answer:
     path = day_page_path(day)
     with store.lock():
         notes = [_row(store, note) for note in _paths_of(store, day)]
-        page, version = _text_or_none(store, path)
-        new = render_index_page(page, notes)
-        if new is not None and new != page:
-            with store.journal(tool="daily_reindex", reason=f"notes of {day}"):
-                store.apply({path: new}, expected={path: version})
+        with store.journal(tool="daily_reindex", reason=f"notes of {day}"):
+            if store.version_of(path) is not None:
+                store.rewrite(path, "daily_reindex", lambda page: render_index_page(page, notes))
+            elif notes:
+                store.apply({path: render_index_page("", notes)}, expected={path: None})
     return Answer(f"{path} lists {len(notes)} note(s)", {"path": path, "count": len(notes)})
 
 
-def render_index_page(page: str | None, notes: Sequence[Mapping[str, str]]) -> str | None:
-    """Return the page with its block renewed; None where there is neither a page nor a note."""
-    if not notes and (page is None or not BLOCK.search(page)):
+def render_index_page(page: str, notes: Sequence[Mapping[str, str]]) -> str:
+    """Return the page with its block renewed; one without a block gets it at the end, where there are notes."""
+    if not notes and not BLOCK.search(page):
         return page
-    newline = "\r\n" if page and "\r\n" in page else "\n"
+    newline = newline_of(page)
     block = newline.join([OPENER, *map(_index_line, notes), CLOSER])
-    if page is None or not page.strip():
-        return block + newline
+    if not page.strip():
+        return page + block + newline
     if BLOCK.search(page):
         return BLOCK.sub(lambda _: block, page, count=1)
     return page + ("" if page.endswith("\n") else newline) + newline + block + newline
 
 
 def strip_index_block(text: str) -> str:
-    """Return a page without its block and the blank lines around it: what a person wrote."""
+    """Return a page without its block and the blank lines around it: what a person wrote.
+
+    Front matter alone is no text of a person: then the answer is empty.
+    """
     pieces = [piece.strip("\r\n") for piece in BLOCK.split(text)]
-    return "\n\n".join(piece for piece in pieces if piece.strip())
+    own = "\n\n".join(piece for piece in pieces if piece.strip())
+    return own if parse_note(own).body.strip() else ""
 
 
 def _paths_of(store: FileStore, day: str) -> list[str]:
@@ -155,19 +164,17 @@ def _paths_of(store: FileStore, day: str) -> list[str]:
 
 
 def _row(store: FileStore, path: str) -> dict[str, str]:
-    text, _ = _text_or_none(store, path)
-    head = parse_note(text or "").front_matter
+    head = parse_note(_text_or_none(store, path) or "").front_matter
     stem = path.rsplit("/", 1)[1].removesuffix(".md")
     name = head.get("name") or head.get("title") or stem
     return {"path": path, "name": _flat(name), "description": _flat(head.get("description") or "")}
 
 
-def _text_or_none(store: FileStore, path: str) -> tuple[str | None, str | None]:
+def _text_or_none(store: FileStore, path: str) -> str | None:
     try:
-        data, version = store.read_bytes(path)
+        return store.read_note(path).text
     except NoteNotFoundError:
-        return None, None
-    return data.decode("utf-8", "replace"), version
+        return None
 
 
 def _flat(value: Any) -> str:
@@ -176,37 +183,37 @@ def _flat(value: Any) -> str:
 
 def _index_line(note: Mapping[str, str]) -> str:
     name, description = (note[key].replace("[[", "[ [").replace("<!--", "<! --") for key in ("name", "description"))
-    return f"- [[{note['path']}]] name: {name} description: {description}".rstrip()
+    path = note["path"]
+    shown = path if UNLINKABLE.search(path) else f"[[{path}]]"
+    return f"- {shown} name: {name} description: {description}".rstrip()
 
 
 # ---- topics of a day --------------------------------------------------------------------------
 
 
 def read_interests(store: FileStore, date: str) -> tuple[list[dict[str, Any]], str] | None:
-    """Return a day's topics and the raw YAML; None where there is no file.
+    """Return a day's topics as JSON values, and the raw YAML; None where there is no file.
 
     Raises:
         InvalidRequestError: The file is not a mapping with a list of topics.
     """
-    text, _ = _text_or_none(store, interests_path(date))
+    path = interests_path(date)
+    text = _text_or_none(store, path)
     if text is None:
         return None
     try:
-        topics = _topics_of(yaml.load(text, Loader=yaml.CSafeLoader))
-    except (yaml.YAMLError, AttributeError, TypeError, ValueError, RecursionError) as error:
-        reason = str(error).split("\n", 1)[0]
-        raise InvalidRequestError(
-            f"{interests_path(date)} cannot be read ({reason}); repair it in an editor or move it away",
-            path=interests_path(date),
-        ) from None
-    return [json.loads(json.dumps(topic, default=str)) for topic in topics], text
+        topics = read_mapping(text).values.get("topics")
+    except YamlFaultError as fault:
+        raise _unreadable(path, f"line {text.count(chr(10), 0, fault.offset) + 1}: {fault}") from None
+    if topics is None:
+        return [], text
+    if not isinstance(topics, list) or not all(isinstance(topic, dict) for topic in topics):
+        raise _unreadable(path, "topics is not a list of mappings")
+    return topics, text
 
 
-def _topics_of(loaded: Any) -> list[dict[str, Any]]:
-    topics = (loaded or {}).get("topics") or []
-    if not all(isinstance(topic, dict) for topic in topics):
-        raise TypeError("a topic is not a mapping")
-    return list(topics)
+def _unreadable(path: str, reason: str) -> InvalidRequestError:
+    return InvalidRequestError(f"{path} cannot be read, {reason}; repair it in an editor or move it away", path=path)
 
 
 def proactive(store: FileStore, date: str = "", include_content: bool = True) -> Answer:
@@ -217,6 +224,6 @@ def proactive(store: FileStore, date: str = "", include_content: bool = True) ->
         reason = f"no topics on {day}: no dream has written {interests_path(day)}"
         return Answer(reason, {"date": day, "topics": [], "content": None, "skipped": True})
     topics, text = found
-    lines = [f"- {topic.get('title', '')}: {_flat(topic.get('reason', ''))}" for topic in topics]
+    lines = [f"- {_flat(topic.get('title') or '')}: {_flat(topic.get('reason') or '')}" for topic in topics]
     metadata = {"date": day, "topics": topics, "content": text if include_content else None, "skipped": False}
     return Answer("\n".join(lines) or f"{interests_path(day)} lists no topic", metadata)
