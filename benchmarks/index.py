@@ -1,6 +1,6 @@
 """How fast is the index, and how much does it take? Prints one table for a folder of Markdown notes.
 
-    python benchmarks/index.py VAULT [--queries FILE] [--peer bm25s]
+    python benchmarks/index.py VAULT [--queries FILE]
 
 ``FILE`` is JSON with ``{"queries": [{"q": text}]}``; without it, words of the notes themselves are asked for. Times
 of building are CPU seconds of this process; all others are wall time, so compare only rows of one run.
