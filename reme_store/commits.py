@@ -19,7 +19,7 @@ from reme_store.index.catalog import Catalog
 from reme_store.locking import WorkspaceLock
 from reme_store.models import FileState
 from reme_store.note_index import NoteIndex
-from reme_store.paths import TEXT_SUFFIXES, is_memory, is_regular, is_within, suffix_of
+from reme_store.paths import TEXT_SUFFIXES, is_memory, is_within, suffix_of
 from reme_store.text.wikilinks import retarget_wikilinks
 from reme_store.transactions import Plan, Transactions
 from reme_store.workspace import Scan, Workspace, is_unchanged
@@ -110,9 +110,12 @@ class Commits:
         if watcher is not None:
             watcher.walked(found=bool(drift.suspects or drift.missing))
         counts = {"added": 0, "modified": 0, "deleted": 0}
-        if drift.suspects or drift.missing or drift.scan.leftovers:
-            with self.lock():
-                self._take_in(drift, counts, watcher)
+        if drift.missing or drift.scan.leftovers:
+            counts["deleted"] = self._drop(drift)
+        for start in range(0, len(drift.suspects), _BATCH_FILES):
+            if watcher is not None and watcher.cancelled:
+                break
+            self._take_in(drift.suspects[start : start + _BATCH_FILES], counts)
         return {**counts, "unchanged": len(drift.scan.stats) - counts["added"] - counts["modified"]}
 
     def reindex(self) -> dict[str, int]:
@@ -141,18 +144,21 @@ class Commits:
             seen is not None and seen.sha256 == state.sha256 and is_unchanged(seen, info)
         )
 
-    def _take_in(self, drift: Drift, counts: dict[str, int], watcher: Freshness | None) -> None:
-        for leftover in drift.scan.leftovers:
-            self._workspace.discard(leftover)
-        known = dict(self._index.known())
-        gone = [path for path in drift.missing if path in known and not is_regular(self._workspace.absolute(path))]
-        counts["deleted"] = len(gone)
-        if gone:
-            self._index.apply([], gone)
-        for start in range(0, len(drift.suspects), _BATCH_FILES):
-            if watcher is not None and watcher.cancelled:
-                return
-            paths = drift.suspects[start : start + _BATCH_FILES]
+    def _drop(self, drift: Drift) -> int:
+        """Take in what went since, and sweep what a killed process left; answer how many files went."""
+        with self.lock():
+            for leftover in drift.scan.leftovers:
+                self._workspace.discard(leftover)
+            known = self._index.known()
+            gone = [path for path in drift.missing if path in known and not self._workspace.holds(path)]
+            if gone:
+                self._index.apply([], gone)
+            return len(gone)
+
+    def _take_in(self, paths: Iterable[str], counts: dict[str, int]) -> None:
+        """Take in files that are new or changed; other writers get their turn between two batches."""
+        with self.lock():
+            known = self._index.known()
             changed = [(path, *loaded) for path in paths if (loaded := self._load_changed(path, known)) is not None]
             counts["added"] += sum(path not in known for path, _, _ in changed)
             counts["modified"] += sum(path in known for path, _, _ in changed)

@@ -69,10 +69,10 @@ class FileStore:
         self.root = self.workspace.root
         metadata = self.workspace.metadata
         log = History(metadata / "history", max_age_days=options.history_days, max_bytes=options.history_bytes)
-        self.index = NoteIndex(metadata, chunk_chars=options.chunk_chars, embed_toc=options.embed_toc)
+        self._index = NoteIndex(metadata, chunk_chars=options.chunk_chars, embed_toc=options.embed_toc)
         lock = workspace_lock(metadata / "lock", options.lock_timeout)
-        self.commits = Commits(self.workspace, log, self.index, lock)
-        self.paths = PathResolver(self.root, self.index.known)
+        self.commits = Commits(self.workspace, log, self._index, lock)
+        self.paths = PathResolver(self.root, self._index.known)
         self.records = Records(self.workspace, self.lock)
         self.versions = Versions(self.workspace, log)
         self.embedding_model = ""
@@ -81,12 +81,12 @@ class FileStore:
         """State of the watcher, set by whoever runs one."""
         self._log = log
         self._freshness = Freshness(
-            self.commits.refresh, lambda: len(self.index.known()), lambda: self.commits.held_here
+            self.commits.refresh, lambda: len(self._index.known()), lambda: self.commits.held_here
         )
 
     def open(self) -> None:
         """Repair what a crash left, and begin to bring the index up to date with the disk."""
-        self.index.open()
+        self._index.open()
         with self.lock():
             self.workspace.sweep_records()
             self._prune()
@@ -96,7 +96,13 @@ class FileStore:
         """Release files; the store is not used after."""
         self._freshness.stop()
         self.commits.close()
-        self.index.close()
+        self._index.close()
+
+    @property
+    def index(self) -> NoteIndex:
+        """The index, which is not known to be behind the disk."""
+        self._freshness.wait()
+        return self._index
 
     def lock(self) -> AbstractContextManager[None]:
         """Hold the workspace's lock, across processes and threads; the thread that has it may take it again."""
@@ -142,7 +148,7 @@ class FileStore:
     def scan(self, prefix: str, suffixes: Collection[str] = (NOTE_SUFFIX,)) -> dict[str, FileState]:
         """Return the files that are on disk below a folder now, hashed."""
         folder = self.paths.folder(prefix)
-        known = self.index.known()
+        known = self._index.known()
         states = {}
         for path, info in self.workspace.walk(folder, suffixes).stats.items():
             state = known.get(path)
@@ -155,17 +161,14 @@ class FileStore:
 
     def node(self, path: str) -> FileNode | None:
         """Return a note of the link graph."""
-        self._freshness.wait()
         return self.index.node(path)
 
     def outlinks(self, path: str) -> Sequence[FileLink]:
         """Return the edges that leave a note."""
-        self._freshness.wait()
         return self.index.outlinks(path)
 
     def inlinks(self, path: str) -> Sequence[FileLink]:
         """Return the edges that arrive at a target, real or virtual."""
-        self._freshness.wait()
         return self.index.inlinks(path)
 
     def apply(
@@ -237,7 +240,6 @@ class FileStore:
         max_links_per_direction: int = 10,
     ) -> Answer:
         """Find the places of notes that a query is about, with the neighbours of each note."""
-        self._freshness.wait()
         return retrieval.search(
             self.index,
             query,
@@ -253,24 +255,20 @@ class FileStore:
 
     def node_search(self, query: str, limit: int = 20) -> Answer:
         """Find digest notes by what they are called and described as."""
-        self._freshness.wait()
         return retrieval.node_search(self.index, query, limit)
 
     def node_hits(self, query: str, limit: int = 20) -> Sequence[retrieval.NodeHit]:
         """Return what :meth:`node_search` finds as values."""
-        self._freshness.wait()
         return retrieval.node_hits(self.index, query, limit)
 
     def traverse(
         self, path: str | Sequence[str], depth: int = 1, direction: Direction = "both", predicate: str = ""
     ) -> Answer:
         """Walk the link graph from one note or several."""
-        self._freshness.wait()
         return retrieval.traverse(self.index, self._starts(path), depth, direction, predicate)
 
     def walk(self, paths: Sequence[str], depth: int = 1, direction: Direction = "both") -> retrieval.Walk:
         """Return what :meth:`traverse` finds as values."""
-        self._freshness.wait()
         return retrieval.walk(self.index, self._starts(paths), depth, direction, "")
 
     def read(self, path: str, start_line: int | None = None, end_line: int | None = None) -> Answer:
@@ -302,12 +300,10 @@ class FileStore:
 
     def tags_list(self) -> Answer:
         """Show the tags of all notes with their counts."""
-        self._freshness.wait()
         return browsing.list_tags(self.index.nodes())
 
     def tags_stat(self, tag: str) -> Answer:
         """Show the notes that have a tag."""
-        self._freshness.wait()
         return browsing.notes_with_tag(self.index.nodes(), tag)
 
     # --- tools: changing ---
@@ -479,7 +475,6 @@ class FileStore:
 
     def health_check(self) -> Answer:
         """Show whether index and files agree, and what a person should look at."""
-        self._freshness.wait()
         parts = {"embedding_model": self.embedding_model, "file_watcher": self.file_watcher}
         return health.check(self.workspace, self.index, self.commits, self.records, parts)
 

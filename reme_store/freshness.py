@@ -25,6 +25,7 @@ class Freshness:
         self._walked, self._done = threading.Event(), threading.Event()
         self._found = True
         self._error: Exception | None = None
+        self._failed = False
         self.cancelled = False
         """Set when the store closes: what was not taken in yet is found again at the next opening."""
         self._thread = threading.Thread(target=self._run, name="reme-freshness", daemon=True)
@@ -42,7 +43,7 @@ class Freshness:
         """Return once a question may be answered.
 
         Raises:
-            Exception: whatever ended the look.
+            Exception: whatever ended the look; the next question looks again.
         """
         if not self._done.is_set() and self._lock_is_held():
             self._look(self)  # the thread cannot get on while the caller has the lock
@@ -51,7 +52,11 @@ class Freshness:
             if self._walked.wait(patience) and self._found:
                 self._done.wait()
         if self._error is not None:
-            raise self._error
+            error, self._error, self._failed = self._error, None, True
+            raise error
+        if self._failed:
+            self._look(self)
+            self._failed = False
 
     def stop(self) -> None:
         """End looking as soon as it can, and wait for the end."""

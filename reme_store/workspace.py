@@ -200,6 +200,13 @@ class Workspace:
                     found[start + name] = info
         return Scan(found, tuple(sorted(conflicts)), tuple(sorted(unreadable)), tuple(leftovers), aliases)
 
+    def holds(self, path: str) -> bool:
+        """Tell whether a walk would find a file at a path now."""
+        place = self.absolute(path)
+        if place.is_symlink():
+            return os.path.realpath(place.parent) == str(place.parent) and self._target_inside(place) is not None
+        return os.path.realpath(place) == str(place) and is_regular(place)
+
     def _target_inside(self, link: Path) -> str | None:
         """Return the file of the workspace that a symbolic link means, or None."""
         if leaves_workspace(self.root, link) or not is_regular(link):
