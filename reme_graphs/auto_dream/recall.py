@@ -81,7 +81,8 @@ def is_near(unit: Mapping[str, Any], text: str) -> bool:
 
 def _weigh(query: str, terms: set[str]) -> tuple[float, float]:
     """Return what a query's terms weigh that are among the terms, and what all of them weigh."""
-    weights = _tokenizer().query_weights(query)
+    words = set(_tokenizer().tokenize(query))
+    weights = {term: weight for term, weight in _tokenizer().query_weights(query).items() if term in words}
     return sum(weight for term, weight in weights.items() if term in terms), sum(weights.values())
 
 
