@@ -83,10 +83,16 @@ def _markdown_record(path: str, text: str, chunk_chars: int, embed_toc: bool) ->
         name,
         description,
         parsed.front_matter,
-        links=tuple(fold_edges(path, parse_wikilinks(text))),
+        links=fold_edges(path, parse_wikilinks(text, parsed)),
         chunks=(*_maybe(title), *chunks),
-        problem=f"front matter: {parsed.fault}" if parsed.fault else "",
+        problem=_front_matter_problem(parsed),
     )
+
+
+def _front_matter_problem(parsed: ParsedNote) -> str:
+    if parsed.duplicates:
+        return f"front matter: {', '.join(parsed.duplicates)} more than once, the last one counts"
+    return f"front matter: {parsed.fault}" if parsed.fault else ""
 
 
 def _maybe(chunk: FileChunk | None) -> tuple[FileChunk, ...]:
