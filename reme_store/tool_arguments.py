@@ -29,10 +29,15 @@ Version = Annotated[str, Field(description="A version that history names for thi
 Metadata = Annotated[dict[str, Any], Decoded]
 
 
+def _told_plainly(schema: dict[str, Any]) -> None:
+    """Leave out the keyword that some providers refuse; the check itself stays."""
+    schema.pop("additionalProperties", None)
+
+
 class Arguments(BaseModel):
     """Arguments of a tool; a name that is not among them is a mistake."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_told_plainly)
 
 
 class Search(Arguments):

@@ -45,25 +45,32 @@ class StoreTool(StructuredTool):
     It has a plain function only; LangChain runs it in a worker thread for async callers.
     """
 
+    @property
+    def tool_call_schema(self) -> type[BaseModel]:
+        """The arguments as a model gets them: all of them, so there is no second class to make for every binding."""
+        return self._arguments()
+
     def run(self, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
         """Run the tool once; see ``BaseTool.run``."""
         try:
-            return super().run(self._without_nulls(tool_input), *args, **kwargs)
+            return super().run(self._by_name(tool_input), *args, **kwargs)
         except (InvalidRequestError, ValidationError) as error:
             return self._refusal(error, kwargs.get("tool_call_id"))
 
     async def arun(self, tool_input: Any, *args: Any, **kwargs: Any) -> Any:
         """Run the tool once in a worker thread; see ``BaseTool.arun``."""
         try:
-            return await super().arun(self._without_nulls(tool_input), *args, **kwargs)
+            return await super().arun(self._by_name(tool_input), *args, **kwargs)
         except (InvalidRequestError, ValidationError) as error:
             return self._refusal(error, kwargs.get("tool_call_id"))
 
-    def _without_nulls(self, tool_input: Any) -> Any:
-        """Models send null for what they leave out."""
+    def _by_name(self, tool_input: Any) -> Any:
+        """Return the arguments by name: a text alone is the first one; null, which models send, leaves one out."""
+        fields = self._arguments().model_fields
+        if isinstance(tool_input, str):
+            return {next(iter(fields)): tool_input} if fields else {}
         if not isinstance(tool_input, dict):
             return tool_input
-        fields = self._arguments().model_fields
         return {
             key: value
             for key, value in tool_input.items()

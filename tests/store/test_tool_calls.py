@@ -125,6 +125,12 @@ def test_null_stands_for_an_optional_argument_left_out(store: FileStore) -> None
     assert tools["daily_list"].invoke(call("daily_list", {"date": None})).status == "success"
 
 
+def test_a_text_alone_is_the_first_argument(store: FileStore) -> None:
+    tools = tools_of(store)
+    assert "one two" in tools["read"].invoke(NOTE)
+    assert "ReMe" in tools["version"].invoke("")
+
+
 def test_lists_and_mappings_written_as_json_text_are_understood(store: FileStore) -> None:
     tools = tools_of(store)
     update = {"path": NOTE, "metadata": '{"status": "done"}'}
