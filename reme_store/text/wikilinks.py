@@ -14,6 +14,7 @@ from reme_store.text.front_matter import ParsedNote, parse_note
 from reme_store.text.quoted import quoted_spans
 from reme_store.text.yaml_lines import leaf_spans
 
+HERE = re.compile(r"\A(?:\./)++")
 LINK = re.compile(r"(!?)\[\[([^\[\]|#\n]++)(?:#([^\[\]|\n]++))?(?:\|([^\[\]\n]++))?\]\]")
 KEY = r"[A-Za-z][A-Za-z0-9_]*+[ \t]*+::"
 LINE_PREDICATE = re.compile(rf"[ \t]*(?:[-*+][ \t]+)?({KEY})")
@@ -127,9 +128,7 @@ def _link_of(match: re.Match[str], quote: str = "") -> Wikilink | None:
     clean = _read(anchor, quote) if anchor else ""
     if alias is not None and clean.endswith("\\"):
         clean = clean[:-1]
-    target = target.strip()
-    while target.startswith("./"):
-        target = target[2:]
+    target = HERE.sub("", target.strip())
     if not target:
         return None
     embed = match.group(1) == "!"
