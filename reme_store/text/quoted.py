@@ -14,6 +14,7 @@ QUOTE = re.compile(r"(?: {0,3}> ?)+")
 ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)")
 HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
 INLINE = re.compile(r"\\.|`+|<!--|\[\[[^\[\]\n`]*+\]\]|\$\$?", re.DOTALL)
+SIGN = re.compile(r"[`$<]")
 MAX_ITEMS_A_LINE = 64
 """List items that may open on one line, as in ``- - - x``; more is not a list but an attack on the scan."""
 
@@ -60,8 +61,9 @@ def quoted_spans(text: str, start: int = 0) -> list[Span]:
 def _line(scan: _Scan, start: int, end: int) -> None:
     if end <= scan.skip_to:
         return
-    if not scan.fence and not scan.depth and scan.text[start].isalpha():
-        _plain_line(scan, start)
+    if not scan.depth and (scan.text[start].isalpha() or scan.text[start] == "\n"):
+        if not scan.fence:
+            _plain_line(scan, start)
         return
     line = scan.text[start:end].rstrip("\r\n")
     quote = QUOTE.match(line)
@@ -81,7 +83,11 @@ def _line(scan: _Scan, start: int, end: int) -> None:
 
 
 def _plain_line(scan: _Scan, start: int) -> None:
-    """Take a line that begins with a letter at the margin: most lines, and never a block of its own."""
+    """Take an empty line, or one that begins with a letter at the margin: most lines, and never a block of its own."""
+    if scan.text[start] == "\n":
+        _flush(scan, start)
+        scan.after_blank = True
+        return
     if scan.after_blank:
         del scan.indents[1:]
     if scan.segment < 0:
@@ -159,7 +165,7 @@ def _flush(scan: _Scan, end: int) -> None:
     if scan.segment < 0:
         return
     start, scan.segment = scan.segment, -1
-    if not any(scan.text.find(sign, start, end) >= 0 for sign in ("`", "$", "<!--")):
+    if not SIGN.search(scan.text, start, end):
         return
     runs = _backtick_runs(scan.text, start, end)
     at = start
