@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from reme_graphs import cli
+from reme_store.text.front_matter import parse_note
+from reme_store.text.wikilinks import parse_wikilinks
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -86,3 +88,17 @@ def test_the_map_of_modules_is_the_code() -> None:
     modules = [path for name in ("reme_graphs", "reme_store") for path in (ROOT / name).rglob("*.py")]
     wanted = {str(path.relative_to(ROOT)): _question(path) for path in modules if path.name != "__init__.py"}
     assert shown == wanted
+
+
+def test_the_note_format_shows_notes_that_the_store_understands() -> None:
+    front, predicates = (block.text for block in _blocks(ROOT / "NOTE_FORMAT.md", "markdown"))
+    note = parse_note(front)
+    assert note.fault == ""
+    assert {"name", "description", "tags", "source"} == set(note.front_matter)
+    assert [(link.predicate, link.target) for link in parse_wikilinks(predicates)] == [
+        ("derived_from", "daily/2026-03-03/telemetry-database.md"),
+        ("supersedes", "digest/wiki/influxdb.md"),
+        ("supersedes", "digest/wiki/parquet.md"),
+        ("decided_in", "daily/2026-03-10/retention.md"),
+        ("see_also", "digest/wiki/backup.md"),
+    ]
