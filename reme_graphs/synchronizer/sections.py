@@ -18,6 +18,7 @@ from reme_store.text.front_matter import parse_note, render_front_matter, update
 TITLES = ("Objective", "Plan", "Progress", "Findings", "Decisions", "Next", "Materials")
 _STAMP = re.compile(r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?(?:\s*[-–—:：])?\s+")
 _MARK = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|\[[ xX]\])(?:\s+|$))*")
+_SEPARATOR = re.compile(r"^[-–—:：]\s+")
 _EARLIER = re.compile(r"^_Before \d{4}-\d{2}-\d{2}:_$")
 _LINKED = re.compile(r"\[\[([^\]|#]+)[^\]]*\]\]|\]\(<?([^)>]+)>?\)")
 
@@ -156,8 +157,11 @@ def _clean(items: Sequence[str]) -> list[str]:
 
 
 def _bare(line: str) -> str:
-    """What a line says: without list mark, check box and time stamp."""
-    return _MARK.sub("", _STAMP.sub("", _MARK.sub("", line).strip())).strip()
+    """What a line says: without list marks, check boxes, time stamps and what separates these from it."""
+    text = line.strip()
+    while (shorter := _SEPARATOR.sub("", _STAMP.sub("", _MARK.sub("", text))).strip()) != text:
+        text = shorter
+    return text
 
 
 def _key(line: str) -> str:
