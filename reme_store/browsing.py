@@ -1,14 +1,20 @@
 """What is there, and what does it say? The answers of list, stat, read, read_image, tags_list and tags_stat."""
 
 import base64
+import json
 import mimetypes
+import os
 import re
+import stat
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
-from reme_store.errors import InvalidPathError, InvalidRequestError
+from reme_store.errors import InvalidPathError, InvalidRequestError, StoreFaultError
 from reme_store.models import Answer, FileNode, NoteText
 from reme_store.paths import METADATA, PathResolver, is_hidden, leaves_workspace
+from reme_store.workspace import disk_faults
 
 MAX_IMAGE_BYTES: Final = 5 * 1024 * 1024
 _IMAGE_SUFFIXES: Final = (
@@ -44,7 +50,8 @@ def read_lines(note: NoteText, start_line: int | None, end_line: int | None) -> 
     first, last = max(start_line or 1, 1), min(end_line or len(lines), len(lines))
     if lines and (first > len(lines) or last < first):
         raise InvalidRequestError(
-            f"lines {start_line}-{end_line} are outside {note.path!r}, which has total_lines {len(lines)}",
+            f"lines {first}-{end_line or 'end'} are outside {note.path!r}, which has total_lines {len(lines)}; "
+            f"give lines from 1 to {len(lines)}",
             path=note.path,
         )
     shown = "\n".join(line.removesuffix("\r") for line in lines[first - 1 : last])
@@ -65,12 +72,14 @@ def read_image(paths: PathResolver, path: str) -> Answer:
     mime = mimetypes.guess_type(found)[0] or ""
     if not found.lower().endswith(_IMAGE_SUFFIXES):
         raise InvalidRequestError(f"{found!r} is no image; read shows text", path=found)
-    size = paths.absolute(found).stat().st_size
+    with disk_faults(found):
+        size = paths.absolute(found).stat().st_size
     if size > MAX_IMAGE_BYTES:
         raise InvalidRequestError(
             f"{found!r} has {size} bytes; at most {MAX_IMAGE_BYTES} are read. Make it smaller", path=found
         )
-    encoded = base64.b64encode(paths.absolute(found).read_bytes()).decode("ascii")
+    with disk_faults(found):
+        encoded = base64.b64encode(paths.absolute(found).read_bytes()).decode("ascii")
     return Answer(f"{found}: {mime}, {size} bytes", {"path": found, "mime": mime, "base64": encoded, "size": size})
 
 
@@ -92,13 +101,14 @@ def list_folder(paths: PathResolver, path: str, *, recursive: bool, limit: int) 
 def stat_path(paths: PathResolver, path: str) -> Answer:
     """Answer whether a file or folder exists; a folder comes before a note of the same name."""
     found = paths.target(path) if path.strip("./") else paths.folder(path)
-    place = paths.absolute(found)
-    if not place.exists():
+    with disk_faults(found):
+        info = _stat_or_none(paths.absolute(found))
+    if info is None:
         missing = {"path": found, "exists": False, "is_dir": False, "is_file": False, "size": None, "mtime": None}
         return Answer(f"{found} does not exist", missing)
-    info = place.stat()
-    kind = "folder" if place.is_dir() else "file"
-    metadata = {"path": found, "exists": True, "is_dir": place.is_dir(), "is_file": place.is_file()}
+    is_dir = stat.S_ISDIR(info.st_mode)
+    kind = "folder" if is_dir else "file"
+    metadata = {"path": found, "exists": True, "is_dir": is_dir, "is_file": stat.S_ISREG(info.st_mode)}
     return Answer(
         f"{found or '.'}: {kind}, {info.st_size} bytes", {**metadata, "size": info.st_size, "mtime": info.st_mtime}
     )
@@ -138,25 +148,40 @@ def names_of(node: FileNode) -> dict[str, str]:
 
 def tags_of(node: FileNode) -> list[str]:
     """Return the tags of a note: a list, or words parted by commas or spaces, with or without ``#``."""
-    value = node.front_matter.get("tags") or node.front_matter.get("tag") or ()
+    value = node.front_matter.get("tags") or node.front_matter.get("tag") or []
     words = re.split(r"[,\s]+", value) if isinstance(value, str) else value if isinstance(value, list) else [value]
-    tags = (str(word).strip().removeprefix("#") for word in words if word is not None)
+    plain = (word for word in words if word is not None and not isinstance(word, (list, dict)))
+    texts = (word if isinstance(word, str) else json.dumps(word) for word in plain)
+    tags = (text.strip().removeprefix("#") for text in texts)
     return list(dict.fromkeys(tag for tag in tags if tag))
 
 
 def _entries(paths: PathResolver, folder: str, *, recursive: bool) -> Iterable[dict[str, Any]]:
-    for place in paths.absolute(folder).iterdir():
+    with disk_faults(folder):
+        places = list(paths.absolute(folder).iterdir())
+    for place in places:
         path = f"{folder}/{place.name}" if folder else place.name
         if is_hidden(place.name) or path == METADATA or (place.is_symlink() and leaves_workspace(paths.root, place)):
             continue
-        info = place.stat()
-        is_dir = place.is_dir()
+        with disk_faults(path):
+            info = _stat_or_none(place)
+        if info is None:
+            continue  # it went meanwhile
+        is_dir = stat.S_ISDIR(info.st_mode)
         yield {"path": path, "is_dir": is_dir, "size": info.st_size, "mtime": info.st_mtime}
         if recursive and is_dir and not place.is_symlink():
-            yield from _entries(paths, path, recursive=True)
+            with suppress(StoreFaultError):  # a folder below that nobody may enter is an entry itself
+                yield from _entries(paths, path, recursive=True)
+
+
+def _stat_or_none(place: Path) -> os.stat_result | None:
+    try:
+        return place.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _not_a_folder(paths: PathResolver, path: str, folder: str) -> InvalidRequestError:
-    if paths.absolute(paths.candidate(path)).is_file():
+    if paths.exists(paths.candidate(path)) and not paths.is_folder(paths.candidate(path)):
         return InvalidPathError(f"{path!r} is a file, not a folder; read shows it", path=folder)
     return paths.missing(folder)

@@ -133,7 +133,10 @@ class Commits:
         scan = self._workspace.walk("", TEXT_SUFFIXES)
         self._aliases = scan.aliases
         suspects = [path for path, info in scan.stats.items() if not self._vouched(path, known.get(path), info)]
-        return Drift(scan, tuple(suspects), tuple(known.keys() - scan.stats.keys()))
+        missing = known.keys() - scan.stats.keys()
+        if scan.unreadable:
+            missing = {path for path in missing if not any(is_within(path, folder) for folder in scan.unreadable)}
+        return Drift(scan, tuple(suspects), tuple(missing))
 
     def _vouched(self, path: str, state: FileState | None, info: os.stat_result) -> bool:
         """Tell whether the times vouch for a file, those seen when it was last found unchanged included."""
@@ -166,18 +169,25 @@ class Commits:
                 self._index.apply(changed, [])
 
     def _load_changed(self, path: str, known: Mapping[str, FileState]) -> tuple[bytes, FileState] | None:
-        """Read a file; None where it is gone, or has the bytes the index knows."""
-        loaded = self._workspace.load(path)
+        """Read a file; None where it is gone, cannot be read, or has the bytes the index knows."""
+        loaded = self._load_readable(path)
         if loaded is not None and path in known and known[path].sha256 == loaded[1].sha256:
             self._seen[path] = loaded[1]
             return None
         return loaded
 
+    def _load_readable(self, path: str) -> tuple[bytes, FileState] | None:
+        """Read a file; None where it is gone or refused: one such file keeps nobody from the others."""
+        try:
+            return self._workspace.load(path)
+        except StoreFaultError:
+            return None
+
     def _loaded(
         self, paths: Iterable[str], known: Mapping[str, FileState], counts: dict[str, int]
     ) -> Iterator[tuple[str, bytes, FileState]]:
         for path in paths:
-            loaded = self._workspace.load(path)
+            loaded = self._load_readable(path)
             if loaded is not None:
                 same = path in known and known[path].sha256 == loaded[1].sha256
                 counts["unchanged" if same else "modified" if path in known else "added"] += 1
@@ -216,10 +226,10 @@ class Commits:
         for path in sorted(touched):
             if not is_memory(path) or suffix_of(path) not in TEXT_SUFFIXES:
                 continue
-            loaded = self._workspace.load(path)
+            loaded = self._load_readable(path)
             if loaded is not None:
                 changed.append((path, *loaded))
-            elif path in known:
+            elif path in known and not self._workspace.holds(path):
                 deleted.append(path)
         if changed or deleted:
             self._index.apply(changed, deleted)

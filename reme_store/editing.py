@@ -47,6 +47,13 @@ def write_text(
     return head + _gap(head, body, newline) + _ended(body, newline)
 
 
+def replace_text(existing: str | None, content: str) -> str:
+    """Return the whole text of a file that is no note, so that nothing in it is front matter."""
+    newline = newline_of(content if existing is None else existing)
+    head = BOM if existing and existing.startswith(BOM) else ""
+    return head + _ended(_with_newline(checked_text(content).removeprefix(head), newline), newline)
+
+
 def _given(content: str) -> ParsedNote:
     """Take the content of a write apart; a rule on line 1 is body, a block that is no YAML is a mistake."""
     given = parse_note(content)
@@ -61,35 +68,36 @@ def _given(content: str) -> ParsedNote:
 def append_text(text: str, content: str) -> str:
     """Add content on a new line at the end; no blank line of our own."""
     if not content:
-        raise InvalidRequestError("nothing to append: content is empty")
+        raise InvalidRequestError("nothing to append: content is empty; give the text to add")
     newline = newline_of(text)
     start = newline if text.removeprefix(BOM) and not text.endswith("\n") else ""
     return text + start + _ended(_with_newline(checked_text(content), newline), newline)
 
 
-def prepend_text(text: str, content: str) -> str:
-    """Add content on lines of its own at the start of the body, below the front matter.
+def prepend_text(text: str, content: str, *, is_note: bool = True) -> str:
+    """Add content on lines of its own at the start of the body, below the front matter; only a note has one.
 
     Raises:
         InvalidFrontMatterError: The note's block is broken, so that nobody can tell where it ends.
         InvalidRequestError: There is nothing to add, or it would become front matter.
     """
     if not content:
-        raise InvalidRequestError("nothing to prepend: content is empty")
-    newline, body = newline_of(text), require_readable(text).body
+        raise InvalidRequestError("nothing to prepend: content is empty; give the text to add")
+    newline = newline_of(text)
+    body = require_readable(text).body if is_note else text.removeprefix(BOM)
     head = text[: len(text) - len(body)]
     if head and not head.endswith("\n") and head != BOM:
         head += newline
     added = _ended(_with_newline(checked_text(content), newline), newline)
-    if head in ("", BOM) and OPENER.match(added):
+    if is_note and head in ("", BOM) and OPENER.match(added):
         raise InvalidRequestError(
             "content starts with --- and would become front matter; use frontmatter_update for keys, *** for a rule"
         )
     return head + added + body
 
 
-def edit_text(text: str, old: str, new: str, replace_all: bool = False) -> tuple[str, int]:
-    """Replace ``old`` in the body; it must occur once unless ``replace_all``.
+def edit_text(text: str, old: str, new: str, replace_all: bool = False, *, is_note: bool = True) -> tuple[str, int]:
+    """Replace ``old`` in the body; it must occur once unless ``replace_all``. All of what is no note is body.
 
     A line end in ``old`` fits either kind; those of ``new`` follow the text it replaces. Where the block is broken,
     the whole text is body.
@@ -105,7 +113,7 @@ def edit_text(text: str, old: str, new: str, replace_all: bool = False) -> tuple
         raise InvalidRequestError("old is empty: give the exact text to replace (use append or write to add text)")
     if _with_newline(old, "\n") == _with_newline(checked_text(new), "\n"):
         raise InvalidRequestError("old and new are the same: nothing would change")
-    start = len(text) - len(parse_note(text).body)
+    start = len(text) - len(parse_note(text).body) if is_note else 0
     pattern = re.compile(r"\r?\n".join(map(re.escape, _with_newline(old, "\n").split("\n"))))
     places = [match.span() for match in pattern.finditer(text, start)]
     if not places:

@@ -29,7 +29,7 @@ from reme_store.index.catalog import Catalog
 from reme_store.locking import workspace_lock
 from reme_store.models import Answer, Direction, FileLink, FileNode, FileState, NoteText
 from reme_store.note_index import NoteIndex
-from reme_store.paths import NOTE_SUFFIX, PathResolver, suffix_of
+from reme_store.paths import NOTE_SUFFIX, PathResolver, is_note, suffix_of
 from reme_store.records import Records, record_path
 from reme_store.release import VERSION
 from reme_store.text.decoding import decode_text
@@ -321,6 +321,8 @@ class FileStore:
     ) -> Answer:
         """Make a note, or replace its body and merge its front matter where ``overwrite`` says so."""
         found = self.paths.new(path)
+        if not is_note(found) and (name or description or metadata):
+            raise _no_front_matter(found)
         created = False
 
         def build() -> Plan:
@@ -330,7 +332,10 @@ class FileStore:
             self._check_overwrite(found, before, overwrite, expected_version)
             existing = None if before is None else _text_to_change(found, before)
             with _naming(found):
-                text = editing.write_text(existing, content, name, description, dict(metadata or {}))
+                if is_note(found):
+                    text = editing.write_text(existing, content, name, description, dict(metadata or {}))
+                else:
+                    text = editing.replace_text(existing, content)
             return Plan([Write(found, before, text.encode())] if text.encode() != before else [])
 
         self.commits.change(build, "write", retry=not expected_version)
@@ -344,7 +349,9 @@ class FileStore:
 
     def prepend(self, path: str, content: str) -> Answer:
         """Add text at the beginning of a note, below its front matter."""
-        return self._add(path, content, "prepend", editing.prepend_text)
+        return self._add(
+            path, content, "prepend", partial(editing.prepend_text, is_note=is_note(self.paths.writable(path)))
+        )
 
     def edit(self, path: str, old: str, new: str, replace_all: bool = False) -> Answer:
         """Replace a text that occurs once in the body of a note, or all its occurrences."""
@@ -354,7 +361,7 @@ class FileStore:
         def revise(text: str) -> str:
             nonlocal replacements
             with _naming(found):
-                revised, replacements = editing.edit_text(text, old, new, replace_all)
+                revised, replacements = editing.edit_text(text, old, new, replace_all, is_note=is_note(found))
             return revised
 
         now = self.rewrite(found, "edit", revise)
@@ -430,7 +437,7 @@ class FileStore:
 
         def build() -> Plan:
             nonlocal report, deleted
-            if not self.paths.absolute(found).exists():
+            if not self.paths.exists(found):
                 raise self.paths.missing(path)
             deleted = moving.files_below(self.workspace, found)
             report = moving.count_inbound(self.workspace, self.index.inbound_sources, found)
@@ -447,6 +454,11 @@ class FileStore:
     def upload(self, path: str, source: str) -> Answer:
         """Copy a file from an allowed folder outside into the workspace."""
         found = self.paths.new(path)
+        wanted = suffix_of(source)
+        if wanted not in ("", NOTE_SUFFIX) and not suffix_of(path):
+            raise InvalidPathError(
+                f"{path!r} lacks the suffix {wanted!r} of the source; write the whole name", path=path
+            )
         data = transfer.read_outside(source, self.options.allowed_folders)
 
         def build() -> Plan:
@@ -493,7 +505,7 @@ class FileStore:
         """Show which versions a file had, who made them and why."""
         found = self.paths.own(self.paths.candidate(path))
         found_versions = self.versions.of(found)
-        if not found_versions and not self.paths.absolute(found).exists():
+        if not found_versions and not self.paths.exists(found):
             raise self.paths.missing(path)
         return history_answer(found, found_versions)
 
@@ -537,7 +549,8 @@ class FileStore:
                     undone.update(dict.fromkeys(self.commits.files_of(done) if done else ()))
             if not undone:
                 raise EditConflictError(
-                    f"nothing of run {run_id!r} can be undone: {'; '.join(s['reason'] for s in skipped)}"
+                    f"nothing of run {run_id!r} can be undone: {'; '.join(s['reason'] for s in skipped)}; "
+                    "history and restore bring single files back"
                 )
         left = "".join(f"\nleft as it is: {each['reason']}" for each in skipped)
         metadata = {"run_id": run_id, "undone": [*undone], "skipped": skipped}
@@ -558,8 +571,8 @@ class FileStore:
 
     def _markdown(self, path: str) -> NoteText:
         note = self.read_note(path)
-        if suffix_of(note.path) != NOTE_SUFFIX:
-            raise InvalidRequestError(f"{note.path!r} is not markdown, so it has no front matter", path=note.path)
+        if not is_note(note.path):
+            raise _no_front_matter(note.path)
         return note
 
     def _check_overwrite(self, path: str, before: bytes | None, overwrite: bool, expected_version: str) -> None:
@@ -573,7 +586,7 @@ class FileStore:
     def _add(self, path: str, content: str, tool: str, add: Callable[[str, str], str]) -> Answer:
         found = self.paths.writable(path)
         if not content:
-            raise InvalidRequestError(f"there is no content to {tool}", path=found)
+            raise InvalidRequestError(f"there is no content to {tool}; give the text to add", path=found)
 
         def revise(text: str) -> str:
             with _naming(found):
@@ -608,6 +621,12 @@ class FileStore:
             if after != before:
                 changes.append(Write(path, before, after, record=True))
         return Plan(changes)
+
+
+def _no_front_matter(path: str) -> InvalidRequestError:
+    return InvalidRequestError(
+        f"{path!r} is not markdown, so it has no front matter; write, append and edit change its text", path=path
+    )
 
 
 @contextmanager

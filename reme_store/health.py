@@ -1,10 +1,11 @@
 """Is the workspace well? What a person should look at, and whether index and files agree."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from reme_store.commits import Commits
+from reme_store.errors import StoreFaultError
 from reme_store.models import Answer, FileState
 from reme_store.note_index import NoteIndex
 from reme_store.paths import NOTE_SUFFIX, fold, name_fault
@@ -45,7 +46,7 @@ def check(
         parts: State of components outside the store: ``embedding_model`` and ``file_watcher``.
     """
     look = commits.drift()
-    drift = list(_drift(workspace, index.known(), look.suspects, look.missing))
+    drift, refused = _compare(workspace, index.known(), (*look.suspects, *look.missing))
     damage = [{"path": "reme_metadata", "problem": fault} for fault in index.verify()]
     problems = [
         *damage,
@@ -54,7 +55,8 @@ def check(
             {"path": path, "problem": "a sync program's conflict copy; merge it and delete it"}
             for path in look.scan.conflict_copies
         ),
-        *({"path": path, "problem": "this folder cannot be read"} for path in look.scan.unreadable),
+        *({"path": path, "problem": "cannot be read: the system refuses"} for path in look.scan.unreadable),
+        *refused,
         *_name_problems(look.scan.stats),
         *_broken_links(workspace, index),
     ]
@@ -90,18 +92,29 @@ def _render(health: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _drift(
-    workspace: Workspace, known: Mapping[str, FileState], suspects: tuple[str, ...], missing: tuple[str, ...]
-) -> Iterator[dict[str, str]]:
-    """Yield the files whose bytes, not only their times, are not what the index knows."""
-    for path in sorted((*suspects, *missing)):
-        loaded = workspace.load(path)
-        if loaded is None and path in known:
-            yield {"path": path, "kind": "deleted"}
-        elif loaded is not None and path not in known:
-            yield {"path": path, "kind": "added"}
-        elif loaded is not None and loaded[1].sha256 != known[path].sha256:
-            yield {"path": path, "kind": "modified"}
+def _compare(
+    workspace: Workspace, known: Mapping[str, FileState], paths: Iterable[str]
+) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Return the files whose bytes, not only their times, are not what the index knows, and those nobody may read."""
+    drift, refused = [], []
+    for path in sorted(paths):
+        try:
+            loaded = workspace.load(path)
+        except StoreFaultError as error:
+            refused.append({"path": path, "problem": f"cannot be read, so it is not indexed: {error}"})
+            continue
+        kind = _kind_of_drift(known.get(path), loaded[1] if loaded else None)
+        if kind:
+            drift.append({"path": path, "kind": kind})
+    return drift, refused
+
+
+def _kind_of_drift(known: FileState | None, now: FileState | None) -> str:
+    if now is None:
+        return "deleted" if known else ""
+    if known is None:
+        return "added"
+    return "modified" if now.sha256 != known.sha256 else ""
 
 
 def _name_problems(paths: Mapping[str, object]) -> Iterator[dict[str, str]]:

@@ -11,7 +11,7 @@ from reme_store.errors import InvalidPathError, InvalidRequestError, NoteExistsE
 from reme_store.paths import LAYERS, PathResolver, is_within, suffix_of
 from reme_store.text.wikilinks import parse_wikilinks, retarget_wikilinks
 from reme_store.transactions import Discard, Plan, Rename, Write
-from reme_store.workspace import Workspace, version
+from reme_store.workspace import Workspace, disk_faults, version
 
 InboundSources = Callable[[str], Iterable[str]]
 """Answers the notes that link to a target, as the link graph knows them."""
@@ -47,8 +47,8 @@ def move_ends(paths: PathResolver, src_path: str, dst_path: str, was_there: Call
     """
     source = paths.own_target(src_path)
     if source in ("", *LAYERS):
-        raise InvalidPathError(f"{src_path!r} is part of the workspace's layout and stays", path=source)
-    if not paths.absolute(source).exists():
+        raise _of_the_layout(src_path, source)
+    if not paths.exists(source):
         raise paths.missing(src_path)
     is_folder = paths.is_folder(source)
     target = paths.own(paths.folder(dst_path) if is_folder else paths.target(dst_path))
@@ -66,11 +66,11 @@ def move_ends(paths: PathResolver, src_path: str, dst_path: str, was_there: Call
 
 def check_move(paths: PathResolver, source: str, target: str, *, overwrite: bool) -> None:
     """Refuse a move from what is gone, or onto what is there and not to be replaced."""
-    if not paths.absolute(source).exists():
+    if not paths.exists(source):
         raise paths.missing(source)
     if paths.is_folder(target):
         raise NoteExistsError(f"{target!r} exists; a folder is never replaced, move its notes one by one", path=target)
-    if paths.absolute(target).exists() and not overwrite:
+    if paths.exists(target) and not overwrite:
         raise NoteExistsError(f"{target!r} exists; overwrite=true replaces it", path=target)
 
 
@@ -82,20 +82,30 @@ def deletable(paths: PathResolver, path: str, *, recursive: bool) -> str:
     """
     found = paths.own_target(path)
     if found in ("", *LAYERS):
-        raise InvalidPathError(f"{path!r} is part of the workspace's layout and stays", path=found)
-    place = paths.absolute(found)
-    if not place.exists():
+        raise _of_the_layout(path, found)
+    if not paths.exists(found):
         raise paths.missing(path)
-    if place.is_dir() and not recursive and any(place.iterdir()):
+    if paths.is_folder(found) and not recursive and _holds_something(paths, found):
         raise InvalidRequestError(f"{found!r} is a folder with files; recursive=true deletes it with them", path=found)
     return found
+
+
+def _of_the_layout(path: str, found: str) -> InvalidPathError:
+    return InvalidPathError(
+        f"{path!r} is part of the workspace's layout and stays; name a note or folder inside it", path=found
+    )
+
+
+def _holds_something(paths: PathResolver, folder: str) -> bool:
+    with disk_faults(folder):
+        return any(paths.absolute(folder).iterdir())
 
 
 def _check_folder_target(source: str, target: str) -> None:
     if not target:
         raise NoteExistsError("the workspace itself cannot be replaced; write the folder's whole new path", path=target)
     if is_within(target, source) and target != source:
-        raise InvalidPathError(f"{source!r} cannot move into itself", path=target)
+        raise InvalidPathError(f"{source!r} cannot move into itself; choose a place outside it", path=target)
 
 
 def _check_file_target(paths: PathResolver, source: str, target: str, dst_path: str) -> None:

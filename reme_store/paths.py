@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from reme_store.errors import InvalidPathError, NoteExistsError, NoteNotFoundError
+from reme_store.errors import InvalidPathError, NoteExistsError, NoteNotFoundError, StoreFaultError
 
 METADATA: Final = "reme_metadata"
-LAYERS: Final = ("daily", "digest", "digest/personal", "digest/procedure", "digest/wiki", "resource", "reme_session")
-"""Folders that belong to the workspace itself: neither deleted nor moved."""
-FOLDERS: Final = (*LAYERS, "reme_session/dialog")
-"""Folders that opening a workspace makes, beside those of the metadata."""
+LAYERS: Final = (
+    *("daily", "digest", "digest/personal", "digest/procedure", "digest/wiki"),
+    *("resource", "reme_session", "reme_session/dialog"),
+)
+"""Folders that belong to the workspace itself: opening one makes them, and they are neither deleted nor moved."""
 NOTE_SUFFIX: Final = ".md"
 TEXT_SUFFIXES: Final = frozenset((".md", ".txt", ".json", ".jsonl", ".csv", ".yaml", ".html"))
 """What the index reads."""
@@ -43,7 +44,7 @@ MAX_PATH_BYTES: Final = 2048
 _RESERVED = frozenset(
     ("con", "prn", "aux", "nul", *(f"com{n}" for n in "0123456789¹²³"), *(f"lpt{n}" for n in "0123456789¹²³"))
 )
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff<>:"|?*\\\[\]#]')
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff<>:"|?*\\\[\]#]')
 _CONFLICT = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}|\((?:[^()]*\s)?(?:conflicted copy|case conflict)[^()]*\)", re.IGNORECASE
 )
@@ -68,6 +69,11 @@ def suffix_of(path: str) -> str:
     """Return the known suffix in lower case, or an empty text."""
     suffix = os.path.splitext(path)[1].lower()  # noqa: PTH122 - text in, text out
     return suffix if suffix in KNOWN_SUFFIXES else ""
+
+
+def is_note(path: str) -> bool:
+    """Tell whether a file is Markdown, so that it may have front matter."""
+    return suffix_of(path) == NOTE_SUFFIX
 
 
 def with_suffix(path: str) -> str:
@@ -141,14 +147,14 @@ class PathResolver:
         if ".." in parts:
             raise InvalidPathError(f"{path!r} uses '..'; give the path from the workspace down", path=path)
         if "\0" in path or not _encodable(path):
-            raise InvalidPathError(f"{path!r} holds characters no file name can have", path=path)
+            raise InvalidPathError(f"{path!r} holds characters no file name can have; leave them out", path=path)
         return _bounded("/".join(parts))
 
     def note(self, path: str) -> str:
         """Return the path of a file that exists, for reading."""
         found = self.candidate(path)
         if not os.path.lexists(self.absolute(found)):
-            raise self.missing(path)
+            raise self.missing(path, folder=self.is_folder(self.clean(path)))
         if self.is_folder(found):
             raise InvalidPathError(f"{path!r} is a folder; list shows what is in it", path=found)
         return found
@@ -160,6 +166,10 @@ class PathResolver:
     def new(self, path: str) -> str:
         """Return the path of a file to be made or replaced; the rules for names bind what is new."""
         found = self.own(self.candidate(path))
+        if not self.exists(found) and os.path.islink(self.absolute(with_suffix(self.clean(path)))):  # noqa: PTH114
+            raise InvalidPathError(
+                f"{path!r} is a symbolic link to {found!r}, which does not exist; name that", path=path
+            )
         if self.is_folder(found):
             raise InvalidPathError(f"{path!r} is a folder; add the name of a file", path=found)
         self.check_new(found)
@@ -167,8 +177,8 @@ class PathResolver:
 
     def folder(self, path: str) -> str:
         """Return the path of a folder, which may be missing; ``""`` and ``.`` mean the workspace."""
-        if not path or not path.strip("./"):
-            return "" if ".." not in path else self.clean(path)
+        if not path or path.strip("/") in ("", "."):
+            return ""
         cleaned = self.clean(path)
         self._visible(cleaned)
         return self._inside(cleaned)
@@ -182,7 +192,8 @@ class PathResolver:
 
     def own_target(self, path: str) -> str:
         """Return what may be moved or deleted under a path: a folder, else a note; never what a link points to."""
-        for named in (self.clean(path), with_suffix(self.clean(path))):
+        cleaned = self.clean(path)
+        for named in (cleaned, _bounded(with_suffix(cleaned))) if cleaned else ():
             if self.absolute(named).is_symlink():
                 raise InvalidPathError(f"{named!r} is a symbolic link to {self._inside(named)!r}; name that", path=path)
         return self.own(self.target(path))
@@ -194,14 +205,16 @@ class PathResolver:
             raise InvalidPathError(f"{path!r} is the workspace itself; name a file in it", path=path)
         self._visible(cleaned)
         named = _bounded(with_suffix(cleaned))
-        if named != cleaned and not self.absolute(named).exists() and self.absolute(cleaned).is_file():
+        if named != cleaned and not self.exists(named) and os.path.isfile(self.absolute(cleaned)):  # noqa: PTH113
             named = cleaned
         return self._inside(named)
 
     def own(self, path: str) -> str:
         """Refuse what belongs to the program and not to its user."""
         if is_within(path, METADATA) or fold(path.partition("/")[0]) == METADATA:
-            raise InvalidPathError(f"{path!r} is inside {METADATA}/, which the program keeps for itself", path=path)
+            raise InvalidPathError(
+                f"{path!r} is inside {METADATA}/, which the program keeps for itself; use another folder", path=path
+            )
         return path
 
     def check_new(self, path: str) -> None:
@@ -213,15 +226,31 @@ class PathResolver:
                 continue
             fault = name_fault(name)
             if fault:
-                raise InvalidPathError(f"{name!r} in {path!r} cannot be a new name: {fault}", path=path)
+                raise InvalidPathError(f"{name!r} in {path!r} cannot be a new name: {fault}; choose another", path=path)
             self._refuse_twin(parent, name, path)
 
     def is_folder(self, path: str) -> bool:
         """Tell whether a relative path is a folder on disk now."""
-        return self.absolute(path).is_dir()
+        return os.path.isdir(self.absolute(path))  # noqa: PTH112 - False where it cannot be seen
 
-    def missing(self, path: str) -> NoteNotFoundError:
-        """Make the error for a path that is not there, naming near matches."""
+    def exists(self, path: str) -> bool:
+        """Tell whether there is something at a relative path, links followed; False where it cannot be seen."""
+        return os.path.exists(self.absolute(path))  # noqa: PTH110 - see is_folder
+
+    def missing(self, path: str, *, folder: bool = False) -> NoteNotFoundError:
+        """Make the error for a path that is not there, naming near matches.
+
+        Raises:
+            StoreFaultError: nobody may look there.
+        """
+        try:
+            self.absolute(path).lstat()
+        except PermissionError as error:
+            raise StoreFaultError(f"{path!r}: {error.strerror}; its folder cannot be entered", path=path) from error
+        except (OSError, ValueError):
+            pass
+        if folder:
+            return NoteNotFoundError(f"there is no note {path!r}; it is a folder, list shows what is in it", path=path)
         close = near(path, self._known())
         help_text = (
             f"; did you mean {', '.join(map(repr, close))}?" if close else "; list or search shows what there is"
@@ -232,25 +261,34 @@ class PathResolver:
         hidden = next((part for part in path.split("/") if is_hidden(part)), "")
         if hidden:
             raise InvalidPathError(
-                f"{path!r} is hidden or an editor's temporary ({hidden!r}); these are not memory", path=path
+                f"{path!r} is hidden or an editor's temporary ({hidden!r}), which are not memory; choose another name",
+                path=path,
             )
 
     def _inside(self, path: str) -> str:
         """Refuse a path that a symbolic link takes out of the workspace; follow one that stays inside."""
-        real = os.path.realpath(self.absolute(path))
-        if real == str(self.absolute(path)):
+        place = self.absolute(path)
+        real = os.path.realpath(place)
+        if real == str(place) and not os.path.islink(place):  # noqa: PTH114 - see is_folder
             return path
+        if os.path.islink(real):  # noqa: PTH114 - see is_folder
+            raise InvalidPathError(f"{path!r} is a symbolic link that leads to itself; name another file", path=path)
         relative = os.path.relpath(real, self.root)
         if relative.startswith(".."):
-            raise InvalidPathError(f"{path!r} is a symbolic link that leaves the workspace", path=path)
+            raise InvalidPathError(
+                f"{path!r} is a symbolic link that leaves the workspace; name a file in it", path=path
+            )
         return "" if relative == "." else Path(relative).as_posix()
 
     def _refuse_twin(self, parent: str, name: str, path: str) -> None:
         if not self.is_folder(parent):
             return
         wanted = fold(name)
-        with os.scandir(self.absolute(parent)) as entries:
-            twin = next((entry.name for entry in entries if _fold_quickly(entry.name) == wanted), None)
+        try:
+            with os.scandir(self.absolute(parent)) as entries:
+                twin = next((entry.name for entry in entries if _fold_quickly(entry.name) == wanted), None)
+        except OSError as error:
+            raise StoreFaultError(f"{parent!r}: {error.strerror}; nothing was changed", path=parent) from error
         if twin is not None:
             existing = f"{parent}/{twin}" if parent else twin
             raise NoteExistsError(
@@ -261,7 +299,7 @@ class PathResolver:
 def leaves_workspace(root: Path, entry: Path) -> bool:
     """Tell whether a symbolic link points out of the workspace, or at nothing."""
     real = os.path.realpath(entry)
-    return not (real == str(root) or real.startswith(f"{root}{os.sep}")) or not os.path.lexists(real)
+    return not (real == str(root) or real.startswith(f"{root}{os.sep}")) or not os.path.exists(real)  # noqa: PTH110
 
 
 def is_regular(entry: Path) -> bool:
@@ -276,7 +314,9 @@ def _bounded(path: str) -> str:
     """Refuse what no file system takes, so that asking the disk about a path never fails."""
     longest = max(path.split("/"), key=lambda name: len(os.fsencode(name)))
     size = len(os.fsencode(longest))
-    if size > MAX_NAME_BYTES or len(os.fsencode(path)) > MAX_PATH_BYTES:
+    if len(os.fsencode(path)) > MAX_PATH_BYTES:
+        raise InvalidPathError(f"the path is longer than {MAX_PATH_BYTES} bytes; use fewer folders", path=path)
+    if size > MAX_NAME_BYTES:
         raise InvalidPathError(
             f"{longest!r} is {size} bytes long, {MAX_NAME_BYTES} is the limit; shorten it", path=path
         )

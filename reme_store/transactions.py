@@ -12,14 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final
 
 from reme_store.errors import EditConflictError, StoreFaultError
 from reme_store.history import Actor, History, Step, Transaction, new_transaction_id
-from reme_store.paths import METADATA
-from reme_store.workspace import Workspace, version
-
-TRASH: Final = f"{METADATA}/trash"
+from reme_store.workspace import TRASH, Workspace, version
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +210,7 @@ class Transactions:
                     self._workspace.absolute(step.path)
                 ):
                     self._workspace.rename(step.to, step.path)
+                self._workspace.prune_empty(step.to.rpartition("/")[0])
             elif step.temporary and self._workspace.absolute(step.temporary).exists():
                 self._workspace.discard(step.temporary)
             elif self._workspace.version_of(step.path) == step.after:

@@ -16,7 +16,7 @@ def read_outside(source: str, allowed: Sequence[str]) -> bytes:
     """
     real = _allowed(source, allowed)
     if not real.is_file():
-        raise InvalidPathError(f"there is no file {source!r} outside to copy", path=source)
+        raise InvalidPathError(f"there is no file {source!r} outside to copy; check its path", path=source)
     try:
         return real.read_bytes()
     except PermissionError as error:
@@ -34,7 +34,7 @@ def write_outside(destination: str, data: bytes, allowed: Sequence[str]) -> None
     if os.path.lexists(real):
         raise NoteExistsError(f"{destination!r} exists; choose another name", path=destination)
     if not real.parent.is_dir():
-        raise InvalidPathError(f"the folder of {destination!r} does not exist", path=destination)
+        raise InvalidPathError(f"the folder of {destination!r} does not exist; make it first", path=destination)
     replace_durably(real, data)
 
 

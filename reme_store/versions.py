@@ -5,9 +5,10 @@ wrote over between two changes is known by its version only, and said to be not 
 """
 
 import difflib
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 
 from reme_store.errors import EditConflictError, InvalidRequestError, NoteNotFoundError
 from reme_store.history import Actor, Entry, History, Step, Transaction
@@ -53,19 +54,15 @@ class Versions:
 
     def of(self, path: str) -> list[FileVersion]:
         """Return the versions of a file, newest first; earlier names of a moved file count."""
-        passages = list(self._passages(path))
-        kept = {passage.before for passage in passages if passage.text is not None}
+        first, *displaced = self._lineages(path)
+        kept = {passage.before for passages in (first, *displaced) for passage in passages if passage.text is not None}
         current = self._workspace.version_of(path)
         kept.add(current)
         found = []
-        if passages and current is not None and current != passages[0].after:
+        if first and current is not None and current != first[0].after:
             found.append(FileVersion(current, self._changed_at(path), "", available=True))
-        for number, passage in enumerate(passages):
-            transaction = passage.entry.transaction
-            found.append(_made_by(transaction, passage.after, kept))
-            older = passages[number + 1].after if number + 1 < len(passages) else None
-            if passage.before is not None and passage.before != older:
-                found.append(FileVersion(passage.before, "", "", available=passage.before in kept))
+        for passages in (first, *displaced):
+            found += _versions(passages, kept)
         return found
 
     def text(self, path: str, wanted: str) -> tuple[str, bytes]:
@@ -80,12 +77,15 @@ class Versions:
             raise InvalidRequestError(
                 f"{path!r} has {len(matches)} versions {wanted!r}; history names those there are", path=path
             )
-        for passage in self._passages(path):
+        for passage in chain.from_iterable(self._lineages(path)):
             if passage.before == matches[0] and passage.text is not None:
                 return matches[0], passage.text
         current = self._workspace.read_or_none(path)
         if current is None or version(current) != matches[0]:
-            raise InvalidRequestError(f"the text of version {wanted!r} of {path!r} is no longer kept", path=path)
+            raise InvalidRequestError(
+                f"the text of version {wanted!r} of {path!r} is no longer kept; history says which are available",
+                path=path,
+            )
         return matches[0], current
 
     def of_run(self, run_id: str) -> list[Transaction]:
@@ -136,24 +136,36 @@ class Versions:
         there = self._workspace.absolute(step.to)
         if not there.exists() or self._workspace.absolute(step.path).exists():
             raise EditConflictError(
-                f"{step.to!r} cannot go back to {step.path!r}: something is in the way or gone", path=step.to
+                f"{step.path!r} cannot come back: something else is there, or it is gone from where it was put",
+                path=step.path,
             )
         if there.is_file() and before == step.before and self._workspace.version_of(step.to) != step.before:
             raise EditConflictError(f"{step.to!r} was changed since", path=step.to)
         return Rename(step.to, step.path, before or "")
 
-    def _passages(self, path: str) -> Iterator[_Passage]:
-        """Yield what was done to a file, newest first, following it back to its earlier names."""
-        names = {path}
-        for entry in self._history.entries(names):
-            (name,) = names
-            transaction = entry.transaction
-            source = next((old for old, new in transaction.moves.items() if new == name), name)
-            names.clear()
-            names.add(source)
-            passage = self._passage(entry, source, moved=source != name)
-            if passage is not None:
-                yield passage
+    def _lineages(self, path: str) -> list[list[_Passage]]:
+        """Return what was done to a file, newest first, followed back to its earlier names.
+
+        After it come the files that stood at one of these paths until a move put another one there.
+        """
+        lineages: list[list[_Passage]] = [[]]
+        names = [path]
+        watched = {path}
+        for entry in self._history.entries(watched):
+            back = {new: old for old, new in entry.transaction.moves.items()}
+            discarded = {step.path for step in entry.transaction.steps if step.kind == "trash"}
+            for number, name in enumerate(names[:]):
+                names[number] = back.get(name, name)
+                passage = self._passage(entry, names[number], moved=name in back)
+                if passage is not None:
+                    lineages[number].append(passage)
+                displaced = self._passage(entry, name, moved=False) if name in back and name in discarded else None
+                if displaced is not None:
+                    names.append(name)
+                    lineages.append([replace(displaced, after=None)])
+            watched.clear()
+            watched.update(names)
+        return lineages
 
     def _passage(self, entry: Entry, name: str, *, moved: bool) -> _Passage | None:
         for step in entry.transaction.steps:
@@ -197,6 +209,15 @@ def unified_diff(path: str, old: bytes, new: bytes, old_label: str, new_label: s
 def unknown_run(run_id: str) -> NoteNotFoundError:
     """Make the error for a run of which nothing is left to undo."""
     return NoteNotFoundError(f"no change of a run {run_id!r} is left to undo; history names the runs of a file")
+
+
+def _versions(passages: Sequence[_Passage], kept: set[str | None]) -> Iterator[FileVersion]:
+    """Yield the versions a file had, newest first; one nobody saw come about stands between two that differ."""
+    for number, passage in enumerate(passages):
+        yield _made_by(passage.entry.transaction, passage.after, kept)
+        older = passages[number + 1].after if number + 1 < len(passages) else None
+        if passage.before is not None and passage.before != older:
+            yield FileVersion(passage.before, "", "", available=passage.before in kept)
 
 
 def _made_by(transaction: Transaction, after: str | None, kept: set[str | None]) -> FileVersion:

@@ -19,7 +19,7 @@ from typing import Final
 from reme_store.errors import NoteNotFoundError, StoreFaultError
 from reme_store.models import FileState
 from reme_store.paths import (
-    FOLDERS,
+    LAYERS,
     METADATA,
     NOTE_SUFFIX,
     is_conflict_copy,
@@ -30,11 +30,14 @@ from reme_store.paths import (
 
 TEMPORARY_PREFIX: Final = ".reme-"
 TEMPORARY_SUFFIX: Final = ".tmp"
+TRASH: Final = f"{METADATA}/trash"
 RECORD_FOLDERS: Final = ("ledger", "drafts", "reports")
 METADATA_FOLDERS: Final = (
     *("file_store", "file_graph", "keyword_index", "vectors", "file_catalog", "history", "trash"),
     *RECORD_FOLDERS,
 )
+_NO_FILE: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+"""What the system says where there is no file, but perhaps a folder."""
 _CLOCK_TICK_NS: Final = 20_000_000
 """A file whose change time is younger than this when it is read may change again without its times showing it."""
 
@@ -64,7 +67,7 @@ class Workspace:
         self.root = Path(os.path.realpath(root))
         self.metadata = self.root / METADATA
         with disk_faults(METADATA):
-            for name in (*FOLDERS, *(f"{METADATA}/{part}" for part in METADATA_FOLDERS)):
+            for name in (*LAYERS, *(f"{METADATA}/{part}" for part in METADATA_FOLDERS)):
                 (self.root / name).mkdir(parents=True, exist_ok=True)
 
     def absolute(self, path: str) -> Path:
@@ -94,7 +97,7 @@ class Workspace:
         with disk_faults(path):
             try:
                 return self.absolute(path).read_bytes()
-            except (FileNotFoundError, NotADirectoryError):
+            except _NO_FILE:
                 return None
 
     def version_of(self, path: str) -> str | None:
@@ -110,7 +113,7 @@ class Workspace:
                     before = os.fstat(file.fileno())
                     data = file.read()
                     after = os.fstat(file.fileno())
-            except (FileNotFoundError, NotADirectoryError):
+            except _NO_FILE:
                 return None
         torn = _stamp(before) != _stamp(after)
         return data, state_of(version(data), after, torn=torn)
@@ -137,7 +140,7 @@ class Workspace:
 
     def rename(self, source: str, target: str) -> None:
         """Rename a file or folder to a place that is free. Durable after :meth:`sync_folders`."""
-        with disk_faults(target):
+        with disk_faults(source):
             make_folder(self.absolute(target).parent)
             os.rename(self.absolute(source), self.absolute(target))  # noqa: PTH104 - the audited call
 
@@ -155,7 +158,7 @@ class Workspace:
 
     def prune_empty(self, folder: str) -> None:
         """Remove a folder, and those above it, while they are empty and no part of the layout."""
-        while folder and folder not in FOLDERS and not folder.startswith(METADATA):
+        while folder and folder not in LAYERS and (folder.startswith(TRASH + "/") or not folder.startswith(METADATA)):
             try:
                 self.absolute(folder).rmdir()
             except OSError:
@@ -176,9 +179,10 @@ class Workspace:
             start = f"{folder}/" if folder else ""
             try:
                 entries = list(os.scandir(self.absolute(folder)))
+            except (FileNotFoundError, NotADirectoryError):
+                continue
             except OSError:
-                if folder != prefix or self.absolute(folder).exists():
-                    unreadable.append(folder)
+                unreadable.append(folder)
                 continue
             for entry in entries:
                 name = entry.name
@@ -196,14 +200,14 @@ class Workspace:
                     if real is not None:
                         aliases[start + name] = real
                         found[start + name] = self.absolute(real).stat()
-                elif entry.is_file(follow_symlinks=False) and (info := _stat_or_none(entry)) is not None:
-                    found[start + name] = info
+                elif entry.is_file(follow_symlinks=False):
+                    _look_at(entry, start + name, found, unreadable)
         return Scan(found, tuple(sorted(conflicts)), tuple(sorted(unreadable)), tuple(leftovers), aliases)
 
     def holds(self, path: str) -> bool:
         """Tell whether a walk would find a file at a path now."""
         place = self.absolute(path)
-        if place.is_symlink():
+        if os.path.islink(place):  # noqa: PTH114 - False where it cannot be seen
             return os.path.realpath(place.parent) == str(place.parent) and self._target_inside(place) is not None
         return os.path.realpath(place) == str(place) and is_regular(place)
 
@@ -284,11 +288,14 @@ def _stamp(info: os.stat_result) -> tuple[int, int, int, int]:
     return (info.st_mtime_ns, info.st_size, info.st_ctime_ns, info.st_ino)
 
 
-def _stat_or_none(entry: "os.DirEntry[str]") -> os.stat_result | None:
+def _look_at(entry: "os.DirEntry[str]", path: str, found: dict[str, os.stat_result], unreadable: list[str]) -> None:
+    """Add a file that is still there to those found, or to those that may not be seen."""
     try:
-        return entry.stat(follow_symlinks=False)
+        found[path] = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
-        return None
+        pass
+    except OSError:
+        unreadable.append(path)
 
 
 def _mode_of(target: Path) -> int | None:

@@ -16,10 +16,12 @@ from reme_store import (
     InvalidRequestError,
     NoteExistsError,
     NoteNotFoundError,
+    StoreFaultError,
     open_store,
 )
 from reme_store.models import CatalogEntry
 from reme_store.workspace import version
+from tests.support.rights import without_rights_of_root
 
 
 @pytest.fixture
@@ -171,6 +173,87 @@ def test_tags_are_counted_and_lead_to_notes(store: FileStore) -> None:
     assert [note["path"] for note in stat["notes"]] == ["digest/wiki/a.md", "digest/wiki/b.md"]
     with pytest.raises(InvalidRequestError):
         store.tags_stat(" ")
+
+
+def test_what_is_no_text_is_no_tag(store: FileStore) -> None:
+    put(store, "none.md", "no front matter")
+    put(store, "null.md", "---\ntags:\n---\n")
+    put(store, "odd.md", "---\ntags: [plain, 2026, true, null, [x], {k: v}]\n---\n")
+    store.refresh()
+    assert {entry["tag"]: entry["count"] for entry in store.tags_list().metadata["tags"]} == {
+        "plain": 1,
+        "2026": 1,
+        "true": 1,
+    }
+
+
+def test_only_markdown_has_front_matter(store: FileStore) -> None:
+    block = "---\ntopics: []\n---\nmore: 1\n"
+    for given in ({"name": "n"}, {"description": "d"}, {"metadata": {"k": 1}}):
+        with pytest.raises(InvalidRequestError, match="not markdown"):
+            store.write("a.yaml", "k: 1", **given)  # type: ignore[arg-type]
+    store.write("a.yaml", block)
+    store.edit("a.yaml", "topics: []", "topics: [x]")
+    store.prepend("a.yaml", "---\n# first")
+    assert text(store, "a.yaml") == "---\n# first\n---\ntopics: [x]\n---\nmore: 1\n"
+    store.write("a.yaml", "k: 2", overwrite=True)
+    assert text(store, "a.yaml") == "k: 2\n"
+    put(store, "a.csv", "\ufeffa;b\r\n")
+    store.write("a.csv", "c;d\n1;2", overwrite=True)
+    assert text(store, "a.csv") == "\ufeffc;d\r\n1;2\r\n"
+
+
+@pytest.mark.parametrize("name", ["d.md", "d.jsonl"])
+def test_a_folder_may_be_called_like_a_note(store: FileStore, name: str) -> None:
+    put(store, f"{name}/x.md", "walrus")
+    store.write("s.md", f"[[{name}/x.md]]")
+    store.refresh()
+    store.move(name, f"e-{name}")
+    assert text(store, "s.md") == f"[[e-{name}/x.md]]\n"
+    assert found(store, "walrus") == [f"e-{name}/x.md"]
+    store.delete(f"e-{name}", recursive=True)
+    assert found(store, "walrus") == []
+    assert store.health_check().metadata["health"]["drift"] == []
+
+
+def test_what_may_not_be_read_keeps_nobody_from_the_rest(tmp_path: Path) -> None:
+    with without_rights_of_root(), open_store(tmp_path) as store:
+        for path in ("a.md", "shut.md", "folder/in.md"):
+            put(store, path, f"walrus [[{path}]]")
+        store.refresh()
+        put(store, "shut.md", "walrus changed")
+        put(store, "new.md", "walrus")
+        closed = [(store.root / "shut.md", 0o644), (store.root / "new.md", 0o644), (store.root / "folder", 0o755)]
+        (store.root / "folder").chmod(0o444)
+        assert store.refresh()["deleted"] == 0
+        for place, _ in closed:
+            place.chmod(0)
+        assert store.refresh() == {"added": 0, "modified": 0, "deleted": 0, "unchanged": 3}
+        assert {path for path in found(store, "walrus") if path != "shut.md"} >= {"a.md"}
+        store.move("a.md", "b.md")
+        assert text(store, "b.md") == "walrus [[b.md]]"
+        assert [entry["path"] for entry in store.list(".", recursive=True).metadata["entries"] if entry["is_dir"]]
+        health = store.health_check().metadata["health"]
+        assert {entry["path"] for entry in health["problems"]} >= {"shut.md", "new.md", "folder"}
+        for fails in (store.read, store.stat, lambda path: store.write(path, "x"), store.list):
+            with pytest.raises(StoreFaultError, match="folder"):
+                fails("folder" if fails == store.list else "folder/in.md")
+        assert store.reindex().metadata["counts"]["added"] == 0
+        for place, mode in closed:
+            place.chmod(mode)
+        store.refresh()
+        assert found(store, "walrus") == ["b.md", "folder/in.md", "new.md", "shut.md"]
+
+
+def test_what_the_disk_refuses_leaves_no_folders_behind(tmp_path: Path) -> None:
+    with without_rights_of_root(), open_store(tmp_path) as store:
+        put(store, "folder/in.md", "x").parent.chmod(0o555)
+        for refused in (lambda: store.move("folder/in.md", "made/in.md"), lambda: store.delete("folder/in.md")):
+            with pytest.raises(StoreFaultError, match=r"folder/in\.md"):
+                refused()
+        assert not (store.root / "made").exists()
+        assert not list((store.root / "reme_metadata/trash").iterdir())
+        (store.root / "folder").chmod(0o755)
 
 
 # --- changing ---
@@ -691,3 +774,30 @@ def test_health_tells_drift_and_what_a_person_should_look_at(store: FileStore) -
     assert health["components"]["file_store"]["n_files"] == 3
     assert health["jobs"]["auto_dream"]["last_success"]
     assert "did not answer" in health["jobs"]["auto_dream"]["last_error"]
+
+
+def test_a_file_that_a_move_overwrote_is_in_the_history_of_its_path(store: FileStore) -> None:
+    store.write("p.md", "first")
+    store.append("p.md", "second")
+    store.write("q.md", "other")
+    store.move("q.md", "p.md", overwrite=True)
+    versions = store.history("p.md").metadata["versions"]
+    assert [(each["tool"], each["available"]) for each in versions] == [
+        ("move", True),
+        ("write", True),
+        ("move", False),
+        ("append", True),
+        ("write", True),
+    ]
+    for each, expected in zip(versions[-2:], ("first\nsecond\n", "first\n"), strict=True):
+        store.restore("p.md", each["version"])
+        assert text(store, "p.md") == expected
+
+
+def test_an_upload_keeps_the_suffix_of_its_source(store: FileStore, tmp_path: Path) -> None:
+    (tmp_path / "allowed").mkdir()
+    (tmp_path / "allowed/plan.pdf").write_bytes(b"%PDF")
+    with pytest.raises(InvalidPathError, match=r"\.pdf"):
+        store.upload("resource/plan", str(tmp_path / "allowed/plan.pdf"))
+    store.upload("resource/plan.pdf", str(tmp_path / "allowed/plan.pdf"))
+    assert (store.root / "resource/plan.pdf").read_bytes() == b"%PDF"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from reme_store import open_store
 from reme_store.errors import InvalidPathError, NoteExistsError, NoteNotFoundError
 from reme_store.paths import PathResolver, is_conflict_copy, is_memory, is_within, near, with_suffix
 
@@ -197,3 +198,29 @@ def test_within_goes_by_whole_segments() -> None:
 def test_unreadable_bytes_in_a_name_are_no_reason_to_fail(paths: PathResolver) -> None:
     os.close(os.open(bytes(paths.root) + b"/digest/wiki/\xff.md", os.O_CREAT | os.O_WRONLY))
     assert paths.new("digest/wiki/other.md") == "digest/wiki/other.md"
+
+
+def test_a_symbolic_link_that_leads_nowhere_is_named_and_hurts_nobody(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        (tmp_path / "loop.md").symlink_to("loop.md")
+        (tmp_path / "dangling.md").symlink_to("missing.md")
+        for ask in (store.read, store.stat, lambda path: store.write(path, "x")):
+            with pytest.raises(InvalidPathError, match=r"'loop\.md' is a symbolic link"):
+                ask("loop.md")
+        with pytest.raises(InvalidPathError, match=r"missing\.md"):
+            store.write("dangling.md", "x")
+        assert [entry["path"] for entry in store.list(".").metadata["entries"] if not entry["is_dir"]] == []
+        assert store.health_check().metadata["health"]["healthy"]
+
+
+def test_a_path_too_long_is_told_so_by_every_tool(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        for long, told in (("x" * 253, "253|256"), ("x/" * 1500 + "a.md", "2048")):
+            for ask in (store.read, store.stat, store.list, store.delete, lambda path: store.write(path, "x")):
+                with pytest.raises((InvalidPathError, NoteNotFoundError), match=f"{told}|there is no"):
+                    ask(long)
+
+
+def test_a_folder_that_is_read_as_a_note_is_told_so(paths: PathResolver) -> None:
+    with pytest.raises(NoteNotFoundError, match="list shows"):
+        paths.note("digest")

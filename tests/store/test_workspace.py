@@ -85,7 +85,7 @@ def test_what_the_disk_refuses_is_a_fault_that_names_the_file(workspace: Workspa
     put(workspace, "note.md")
     with pytest.raises(StoreFaultError, match=r"note\.md/x\.md"):
         workspace.stage("note.md/x.md", b"x")
-    with pytest.raises(StoreFaultError):
+    with pytest.raises(NoteNotFoundError):
         workspace.read("digest")
 
 
