@@ -249,5 +249,6 @@ def test_many_resources_at_once_and_async(workspace: Path) -> None:
         return state
 
     state = asyncio.run(collect())
+    assert state["failed"] == {} and state["receipt"]["metadata"]["skipped"] == {}
     assert len(state["notes"]) == 20 and state["receipt"]["usage"]["model_calls"] == 60
     assert sorted(event["done"] for event in events) == list(range(21)) and {event["total"] for event in events} == {20}
