@@ -62,7 +62,13 @@ class Context(BaseModel):
     base_url: str = Field(
         "", description="Address of an OpenAI-compatible endpoint, for example http://127.0.0.1:8000/v1."
     )
-    embeddings: EmbeddingsField = Field("", description="Embedding model 'provider:name'. Empty: keyword search only.")
+    embeddings: EmbeddingsField = Field(
+        "",
+        description=(
+            "Embedding model: 'local', 'provider:name', or a name served by the OpenAI-compatible endpoint at "
+            "base_url. Empty: REME_EMBEDDINGS, else search by words only."
+        ),
+    )
     timezone: str = Field(
         "",
         description="IANA name of the zone in which days are counted, for example Asia/Shanghai. Empty: the machine's.",

@@ -1,24 +1,27 @@
 """Which open things does a run use: the workspace and the model?
 
-Stores are shared within the process: one per folder and zone, opened at the first use, closed after a while without
-use. A folder that was removed and made anew gets a new store. Models named by a string are built once.
+Stores are shared within the process: one per folder, zone and embedding model, opened at the first use, closed after
+a while without use. A folder that was removed and made anew gets a new store. Models named by a string are built once.
 """
 
 import atexit
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 
+from langchain_core.embeddings import Embeddings
 from langchain_core.language_models.chat_models import BaseChatModel
 
 from reme_graphs.context import OFFLINE, Context, read_environment
 from reme_graphs.errors import ModelDeniedError
 from reme_graphs.model_calls import Limits
+from reme_graphs.vectors import embeddings_of
 from reme_store.file_store import FileStore, open_store
 
 IDLE_SECONDS = 60.0
@@ -37,18 +40,24 @@ class _Lease:
     idle_since: float = 0.0
 
 
+_Key = tuple[str, str, str, int]
+"""Folder, zone, name of the embedding model and identity of the object; a lease keeps the object alive."""
+
+
 class OpenStores:
     """The open stores of this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._leases: dict[tuple[str, str], _Lease] = {}
+        self._leases: dict[_Key, _Lease] = {}
         self._orphans: list[_Lease] = []
 
     @contextmanager
-    def use(self, folder: Path, timezone: str) -> Iterator[FileStore]:
+    def use(
+        self, folder: Path, timezone: str, embeddings: Embeddings | None = None, model: str = ""
+    ) -> Iterator[FileStore]:
         """Give the store of a folder for as long as the block lasts."""
-        lease = self._take(folder, timezone)
+        lease = self._take(folder, {"timezone": timezone, "embeddings": embeddings, "embedding_model": model})
         try:
             yield lease.store
         finally:
@@ -59,19 +68,19 @@ class OpenStores:
         with self._lock:
             self._close_idle(seconds)
 
-    def _take(self, folder: Path, timezone: str) -> _Lease:
+    def _take(self, folder: Path, options: Mapping[str, Any]) -> _Lease:
         with self._lock:
             self._close_idle(IDLE_SECONDS)
             folder.mkdir(parents=True, exist_ok=True)
             root = folder.resolve()
-            key = (str(root), timezone)
+            key = (str(root), options["timezone"], options["embedding_model"], id(options["embeddings"]))
             lease = self._current(key, root)
             if lease is None:
-                lease = self._leases[key] = _opened(root, timezone)
+                lease = self._leases[key] = _opened(root, options)
             lease.users += 1
             return lease
 
-    def _current(self, key: tuple[str, str], root: Path) -> _Lease | None:
+    def _current(self, key: _Key, root: Path) -> _Lease | None:
         lease = self._leases.get(key)
         if lease is None or lease.identity == _identity(root):
             return lease
@@ -98,9 +107,9 @@ OPEN_STORES = OpenStores()
 atexit.register(OPEN_STORES.close_idle)
 
 
-def _opened(root: Path, timezone: str) -> _Lease:
+def _opened(root: Path, options: Mapping[str, Any]) -> _Lease:
     closing = ExitStack()
-    store = closing.enter_context(open_store(root, timezone=timezone))
+    store = closing.enter_context(open_store(root, **options))
     return _Lease(store, closing, _identity(root))
 
 
@@ -138,9 +147,9 @@ def open_workspace(context: Context) -> Iterator[FileStore]:
     """Give the store of the run's workspace; many nodes use it at once.
 
     Raises:
-        InvalidRequestError: no workspace is named.
+        InvalidRequestError: no workspace is named, or the embedding model cannot be used.
     """
-    with OPEN_STORES.use(context.folder, context.timezone) as store:
+    with OPEN_STORES.use(context.folder, context.timezone, *embeddings_of(context)) as store:
         yield store
 
 

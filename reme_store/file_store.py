@@ -16,6 +16,7 @@ from typing import Any
 
 from reme_store import browsing, editing, health, history, moving, retrieval, transfer
 from reme_store.commits import Commits
+from reme_store.embedding import Embedding, TextEmbedder, model_name
 from reme_store.errors import (
     EditConflictError,
     InvalidFrontMatterError,
@@ -58,6 +59,10 @@ class StoreOptions:
     """Folders outside from which ``upload`` and to which ``download`` may copy."""
     lock_timeout: float = 60.0
     """Seconds to wait for another writer."""
+    embeddings: TextEmbedder | None = None
+    """What turns text into vectors, such as any LangChain ``Embeddings``; without it search goes by words alone."""
+    embedding_model: str = ""
+    """Name under which the vectors are kept; vectors of another name are never read. Empty: what the object says."""
 
 
 class FileStore:
@@ -75,7 +80,8 @@ class FileStore:
         self.paths = PathResolver(self.root, self._index.known)
         self.records = Records(self.workspace, self.lock)
         self.versions = Versions(self.workspace, log)
-        self.embedding_model = ""
+        self._embedding = self._named_embedding(metadata / "vectors")
+        self.embedding_model = self._embedding.model if self._embedding else ""
         """Name of the model behind vector search; empty without one."""
         self.file_watcher = ""
         """State of the watcher, set by whoever runs one."""
@@ -91,10 +97,15 @@ class FileStore:
             self.workspace.sweep_records()
             self._prune()
         self._freshness.start()
+        if self._embedding is not None:
+            self._index.changed = self._embedding.wake
+            self._embedding.start()
 
     def close(self) -> None:
         """Release files; the store is not used after."""
         self._freshness.stop()
+        if self._embedding is not None:
+            self._embedding.stop()
         self.commits.close()
         self._index.close()
 
@@ -120,6 +131,14 @@ class FileStore:
         """Bring the index up to date with the disk; answer counts added, modified, deleted, unchanged."""
         self._freshness.wait()
         return self.commits.refresh()
+
+    def wait_for_vectors(self, timeout: float | None = None) -> bool:
+        """Wait until every text has its vector, or the model fails; return whether none is missing.
+
+        Searching needs no such wait: what has no vector yet is found by its words. Without a model nothing is missing.
+        """
+        self._freshness.wait()
+        return self._embedding is None or self._embedding.wait(timeout)
 
     # --- typed calls ---
 
@@ -251,6 +270,7 @@ class FileStore:
             candidate_multiplier=candidate_multiplier,
             expand_links=expand_links,
             max_links_per_direction=max_links_per_direction,
+            meaning=self._embedding,
         )
 
     def node_search(self, query: str, limit: int = 20) -> Answer:
@@ -488,7 +508,7 @@ class FileStore:
     def health_check(self) -> Answer:
         """Show whether index and files agree, and what a person should look at."""
         parts = {"embedding_model": self.embedding_model, "file_watcher": self.file_watcher}
-        return health.check(self.workspace, self.index, self.commits, self.records, parts)
+        return health.check(self.workspace, self.index, self.commits, self.records, parts, self._embedding)
 
     def note_job(self, name: str, error: str = "") -> None:
         """Remember that a job of the program succeeded now, or why it failed."""
@@ -557,6 +577,12 @@ class FileStore:
         return Answer(f"undone in {len(undone)} file(s): {', '.join(undone)}{left}", metadata)
 
     # --- inside ---
+
+    def _named_embedding(self, folder: Path) -> Embedding | None:
+        embedder, name = self.options.embeddings, self.options.embedding_model
+        if embedder is None:
+            return None
+        return Embedding(folder, self._index, embedder, name or model_name(embedder))
 
     def _prune(self) -> None:
         """Hold history and trash within their bounds."""

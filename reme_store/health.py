@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from reme_store.commits import Commits
+from reme_store.embedding import Embedding
 from reme_store.errors import StoreFaultError
 from reme_store.models import Answer, FileState
 from reme_store.note_index import NoteIndex
@@ -34,7 +35,12 @@ def read_jobs(records: Records) -> dict[str, dict[str, Any]]:
 
 
 def check(
-    workspace: Workspace, index: NoteIndex, commits: Commits, records: Records, parts: Mapping[str, Any]
+    workspace: Workspace,
+    index: NoteIndex,
+    commits: Commits,
+    records: Records,
+    parts: Mapping[str, Any],
+    embedding: Embedding | None = None,
 ) -> Answer:
     """Look at everything and change nothing.
 
@@ -44,12 +50,15 @@ def check(
         commits: Who compares the two.
         records: Where jobs are remembered.
         parts: State of components outside the store: ``embedding_model`` and ``file_watcher``.
+        embedding: The vectors, where there is a model.
     """
     look = commits.drift()
     drift, refused = _compare(workspace, index.known(), (*look.suspects, *look.missing))
-    damage = [{"path": "reme_metadata", "problem": fault} for fault in index.verify()]
+    faults = [*index.verify(), *(embedding.verify() if embedding is not None else ())]
+    damage = [{"path": "reme_metadata", "problem": fault} for fault in faults]
     problems = [
         *damage,
+        *_embedding_problems(embedding),
         *({"path": entry["path"], "problem": entry["problem"]} for entry in index.problems()),
         *(
             {"path": path, "problem": "a sync program's conflict copy; merge it and delete it"}
@@ -69,6 +78,7 @@ def check(
             "file_graph": {key: counts[key] for key in ("n_nodes", "n_edges", "n_virtual")},
             "keyword_index": {key: counts[key] for key in ("n_docs", "vocab_size")},
             **parts,
+            **_vectors(embedding),
         },
         "drift": drift,
         "problems": problems,
@@ -115,6 +125,21 @@ def _kind_of_drift(known: FileState | None, now: FileState | None) -> str:
     if known is None:
         return "added"
     return "modified" if now.sha256 != known.sha256 else ""
+
+
+def _vectors(embedding: Embedding | None) -> dict[str, dict[str, int]]:
+    """Return how many texts have a vector; nothing where there is no model."""
+    if embedding is None:
+        return {}
+    n_texts, n_vectors = embedding.coverage()
+    return {"vectors": {"n_texts": n_texts, "n_vectors": n_vectors}}
+
+
+def _embedding_problems(embedding: Embedding | None) -> Iterator[dict[str, str]]:
+    if embedding is not None:
+        for problem in embedding.problems:
+            told = f"embedding model {embedding.model}: {problem}"
+            yield {"path": "reme_metadata/vectors", "problem": told}
 
 
 def _name_problems(paths: Mapping[str, object]) -> Iterator[dict[str, str]]:

@@ -3,7 +3,7 @@
 What is on disk is the business of ``index.store``, which files changed that of the caller: this module takes bytes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,8 @@ class NoteIndex:
         self._chunk_chars, self._embed_toc = chunk_chars, embed_toc
         options = f"{self.tokenizer.fingerprint} {chunk_chars} {embed_toc}"
         self._store: SegmentStore[NoteRecord] = SegmentStore(folder, options, _RecordCodec(self.tokenizer))
+        self.changed: Callable[[], object] = lambda: None
+        """Called after each commit of this process."""
 
     @staticmethod
     def indexes(path: str) -> bool:
@@ -81,11 +83,13 @@ class NoteIndex:
             gone = []
         if gone:
             self._store.commit([], gone)
+        self.changed()
 
     def rebuild(self, files: Iterable[tuple[str, bytes, FileState]] = ()) -> None:
         """Begin anew with exactly these files; the old index answers until the last of them is read."""
         groups = batched(files, BATCH)
         self._store.replace_all([self._read(path, data, state) for path, data, state in group] for group in groups)
+        self.changed()
 
     def _read(self, path: str, data: bytes, state: FileState) -> NoteRecord:
         return read_record(path, data, state, chunk_chars=self._chunk_chars, embed_toc=self._embed_toc)

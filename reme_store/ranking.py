@@ -148,10 +148,11 @@ def _completed(
                 candidate = _candidate(view, item.part, doc, float(item.scores[place]))
                 if wanted.accepts(table, candidate.note):
                     members[key].append(candidate)
-    return [_group(groups[key], members[key]) for key in groups]
+    return [grouped(groups[key], members[key]) for key in groups]
 
 
-def _group(first: Candidate, members: list[Candidate]) -> Group:
+def grouped(first: Candidate, members: list[Candidate]) -> Group:
+    """Make one group of candidates of equal text, worth what ``first`` is; the one in the digest is shown."""
     ordered = sorted(members, key=lambda item: (not item.path.startswith("digest/"), item.path, item.doc))
     best = ordered[0]
     shown = Candidate(best.part, best.note, best.doc, first.score, best.path, best.text_hash)

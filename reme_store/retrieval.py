@@ -11,12 +11,13 @@ from typing import Any, cast, get_args
 from reme_store.answers import render_hits, render_node_rows, render_walk
 from reme_store.errors import InvalidRequestError, NoteNotFoundError
 from reme_store.fusion import Fusion, fuse
-from reme_store.index.protocols import VectorIndex
+from reme_store.index.notes import INDEX
 from reme_store.index.view import IndexView
 from reme_store.models import Answer, Direction, FileChunk, FileLink
 from reme_store.note_index import NoteIndex
 from reme_store.ranking import Candidate, Group, rank_chunks, rank_notes
 from reme_store.search_filter import SearchFilter, parse_filter
+from reme_store.similar import Asked, Meaning, rank_similar
 
 MAX_LIMIT = 200
 MAX_DEPTH = 10
@@ -67,7 +68,7 @@ def search(
     candidate_multiplier: float = 3.0,
     expand_links: bool = True,
     max_links_per_direction: int = 10,
-    vectors: VectorIndex | None = None,
+    meaning: Meaning | None = None,
 ) -> Answer:
     """Find the chunks that fit a query best, with the neighbours of their notes.
 
@@ -79,20 +80,24 @@ def search(
     _check_count("max_links_per_direction", max_links_per_direction, 0, 1_000)
     _check_fusion(fusion, vector_weight, candidate_multiplier, min_score)
     wanted = parse_filter(search_filter)
+    asked = meaning.ask(query) if meaning is not None else None
     view = index.view()
     finding = _Finding(index, view, query, wanted)
-    if vectors is None:
+    if asked is None:
         hits, counts = finding.by_words(limit, min_score)
     else:
         pool = max(limit, min(MAX_LIMIT, int(limit * candidate_multiplier)))
         method = cast("Fusion", fusion)
-        ranked, counts = finding.by_both(vectors, pool, method, vector_weight)
+        ranked, counts = finding.by_both(asked, pool, method, vector_weight)
         hits = [hit for hit in ranked if hit["score"] >= min_score][:limit]
         counts["returned"] = len(hits)
     expansion = {hit["path"]: _neighbours(view, hit["path"], max_links_per_direction) for hit in hits if expand_links}
     answer = render_hits(hits, expansion) if hits else f"No note fits {query[:200]!r}."
     links = {path: {side: sides[side] for side in ("outlinks", "inlinks")} for path, sides in expansion.items()}
-    return Answer(answer, {"results": hits, "link_expansion": links, "counts": counts})
+    metadata: dict[str, Any] = {"results": hits, "link_expansion": links, "counts": counts}
+    if meaning is not None and meaning.fault:
+        metadata["vector_fault"] = meaning.fault
+    return Answer(answer, metadata)
 
 
 def node_search(index: NoteIndex, query: str, limit: int = 20) -> Answer:
@@ -183,23 +188,38 @@ class _Finding:
         return hits, {"vector": 0, "keyword": len(groups), "returned": len(hits), "hybrid": False}
 
     def by_both(
-        self, vectors: VectorIndex, pool: int, fusion: Fusion, share: float | None
+        self, asked: Asked, pool: int, fusion: Fusion, share: float | None
     ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Rank by words and by meaning, merged by chunk; return every candidate, best first."""
-        groups = {self._chunk(group.best).id: group for group in self._ranked(pool, 0.0)}
-        keyword = {chunk: group.best.score for chunk, group in groups.items()}
-        similarity: dict[str, float] = {}
-        for path, chunk, score in vectors.nearest(self._query, pool, self._is_wanted):
-            group = groups.get(chunk) or self._group_of(path, chunk)
-            if group is not None:
-                groups[chunk], similarity[chunk] = group, score
-        merged = fuse(keyword, similarity, fusion, share)
+        """Rank by words while the question gets its vector, then by meaning; return every candidate, best first."""
+        by_words = {_key(group): group for group in self._ranked(pool, 0.0)}
+        near = asked()
+        by_meaning = (
+            {_key(group): group for group in rank_similar(self._view, near, self._wanted, pool)} if near else {}
+        )
+        keyword = {key: group.best.score for key, group in by_words.items()}
+        vector = {key: group.best.score for key, group in by_meaning.items()}
+        self._give_titles(by_words, by_meaning, keyword)
+        groups = {key: _united(by_words.get(key), by_meaning.get(key)) for key in {**keyword, **vector}}
+        merged = fuse(keyword, vector, fusion, share)
         hits = [
-            self._hit(groups[key], merged[key], {"keyword": keyword.get(key), "vector": similarity.get(key)})
+            self._hit(groups[key], merged[key], {"keyword": keyword.get(key), "vector": vector.get(key)})
             for key in sorted(merged, key=lambda key: (-merged[key], groups[key].best.path, key))
         ]
-        hybrid = bool(keyword and similarity)
-        return hits, {"vector": len(similarity), "keyword": len(keyword), "returned": len(hits), "hybrid": hybrid}
+        hybrid = bool(keyword and vector)
+        return hits, {"vector": len(vector), "keyword": len(keyword), "returned": len(hits), "hybrid": hybrid}
+
+    def _give_titles(
+        self, by_words: Mapping[str, Group], by_meaning: Mapping[str, Group], keyword: dict[str, float]
+    ) -> None:
+        """Give what the title of a note is worth to its content where that is found by meaning."""
+        content: dict[str, str] = {}
+        for key, group in by_meaning.items():
+            content.setdefault(group.best.path, key)
+        for key, group in by_words.items():
+            notes = self._view.parts[group.best.part].segment.notes
+            if notes.columns["kind"][group.best.doc] == INDEX and group.best.path in content:
+                target = content[group.best.path]
+                keyword[target] = max(keyword.get(target, 0.0), keyword.pop(key))
 
     def _hit(self, group: Group, score: float, scores: Mapping[str, float | None]) -> dict[str, Any]:
         chunk = self._chunk(group.best)
@@ -225,25 +245,19 @@ class _Finding:
         record = self._index.record_of(self._view, part, candidate.note)
         return record.chunks[candidate.doc - int(part.segment.notes.first_doc[candidate.note])]
 
-    def _is_wanted(self, path: str) -> bool:
-        place = self._view.find(path)
-        if place is None:
-            return False
-        notes = self._view.parts[place[0]].segment.notes
-        mask = self._wanted.allowed(notes)
-        return (mask is None or bool(mask[place[1]])) and self._wanted.accepts(notes, place[1])
 
-    def _group_of(self, path: str, chunk_id: str) -> Group | None:
-        """Return the chunk of a vector hit; None when the note has changed since."""
-        place = self._view.find(path)
-        if place is None:
-            return None
-        part = self._view.parts[place[0]]
-        first = int(part.segment.notes.first_doc[place[1]])
-        for n, chunk in enumerate(self._index.record_of(self._view, part, place[1]).chunks):
-            if chunk.id == chunk_id:
-                return Group(Candidate(*place, first + n, 0.0, path, 0), (path,))
-        return None
+def _key(group: Group) -> str:
+    """Name the text of a group."""
+    return f"{group.best.text_hash:016x}"
+
+
+def _united(one: Group | None, other: Group | None) -> Group:
+    """Return the group of a text that was found by words, by meaning or by both."""
+    if one is None or other is None:
+        found = one or other
+        assert found is not None  # noqa: S101 - a key comes from one of them
+        return found
+    return other if len(other.paths) > len(one.paths) else one
 
 
 def _weights(index: NoteIndex, query: str) -> dict[str, float]:

@@ -38,7 +38,7 @@ def dream_workspace(context: Context, run_id: str) -> Iterator[FileStore]:
             yield store
         return
     copy = folder_of(context.folder.resolve(), run_id)
-    with open_workspace(context.model_copy(update={"workspace": str(copy)})) as store:
+    with open_workspace(context.model_copy(update={"workspace": str(copy), "embeddings": ""})) as store:
         yield store
 
 

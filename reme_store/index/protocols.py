@@ -1,6 +1,6 @@
 """What may be replaced in the index, and what must each replacement be able to do?"""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from reme_store.index.arrays import Array
@@ -55,7 +55,19 @@ class ProcessedFiles(Protocol):
 
 
 class VectorIndex(Protocol):
-    """Finds chunks by the meaning of a text. Optional: searching works without one."""
+    """Keeps the vectors that one model gives to texts, which are named by 64 bits of their hash."""
 
-    def nearest(self, query: str, limit: int, allowed: Callable[[str], bool]) -> Sequence[tuple[str, str, float]]:
-        """Return (path, chunk id, cosine similarity) of the nearest chunks of allowed paths, best first."""
+    def keys(self) -> Array:
+        """Return uint64[n], ascending: the texts that have a vector."""
+
+    def add(self, vectors: Mapping[int, Array]) -> None:
+        """Store float32[pieces, size] for each text; another size than before drops what was there."""
+
+    def similarities(self, vector: Array) -> tuple[Array, Array]:
+        """Return uint64[n] of all texts, each once, and float32[n]: the best cosine of each."""
+
+    def retain(self, keys: Array) -> None:
+        """Allow all texts but these to be dropped."""
+
+    def clear(self, reason: str) -> None:
+        """Begin anew."""

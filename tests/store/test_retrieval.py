@@ -1,14 +1,17 @@
 """search, node_search and traverse: what they find, show and refuse."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from reme_store import retrieval
 from reme_store.errors import InvalidRequestError, NoteNotFoundError
+from reme_store.index.arrays import Array
+from reme_store.index.view import IndexView
 from reme_store.note_index import NoteIndex
 from reme_store.ranking import TITLE_SHARE
 from tests.support.notes import file, naive_scores
@@ -283,27 +286,68 @@ def test_a_hub_of_5000_links_is_walked_quickly(index: NoteIndex) -> None:
 
 
 class Meanings:
-    """A vector index of two fixed notes."""
+    """Who knows how near a few notes are to every question."""
 
-    def __init__(self, index: NoteIndex, near: Sequence[tuple[str, float]]) -> None:
-        self._index, self._near = index, near
+    fault = ""
 
-    def nearest(self, query: str, limit: int, allowed: Callable[[str], bool]) -> list[tuple[str, str, float]]:
-        return [
-            (path, node.chunk_ids[0], score)
-            for path, score in self._near[:limit]
-            if allowed(path) and (node := self._index.node(path)) is not None
-        ]
+    def __init__(self, index: NoteIndex, near: Mapping[str, float]) -> None:
+        view = index.view()
+        places = {path: view.find(path) for path in near}
+        self._keys = [_text_hash(view, place) for place in places.values() if place is not None]
+        self._cosines = list(near.values())
+
+    def ask(self, question: str) -> Callable[[], tuple[Array, Array]]:
+        return lambda: (np.array(self._keys, dtype=np.uint64), np.array(self._cosines, dtype=np.float32))
+
+
+def _text_hash(view: IndexView, place: tuple[int, int]) -> int:
+    notes = view.parts[place[0]].segment.notes
+    return int(notes.columns["text_hash"][int(notes.first_doc[place[1] + 1]) - 1])
 
 
 def test_meaning_and_words_are_merged_by_chunk(index: NoteIndex) -> None:
     fill(index, digest__a="otter den", digest__b="river animal", resource__c="otter river")
-    vectors = Meanings(index, [("digest/b.md", 0.9), ("digest/a.md", 0.8), ("resource/c.md", 0.7)])
-    answer = retrieval.search(index, "otter", vectors=vectors)
+    meaning = Meanings(index, {"digest/b.md": 0.9, "digest/a.md": 0.8, "resource/c.md": 0.7})
+    answer = retrieval.search(index, "otter", meaning=meaning)
     hits = {hit["path"]: hit for hit in answer.metadata["results"]}
     assert set(hits) == {"digest/a.md", "digest/b.md"}
-    assert hits["digest/b.md"]["scores"] == {"keyword": None, "vector": 0.9}
+    assert hits["digest/b.md"]["scores"] == {"keyword": None, "vector": pytest.approx(0.9)}
     assert hits["digest/a.md"]["scores"]["keyword"] > 0
     assert answer.metadata["counts"] == {"vector": 2, "keyword": 1, "returned": 2, "hybrid": True}
-    only_words = retrieval.search(index, "otter", vectors=vectors, vector_weight=0.0, min_score=0.5)
+    only_words = retrieval.search(index, "otter", meaning=meaning, vector_weight=0.0, min_score=0.5)
     assert [hit["path"] for hit in only_words.metadata["results"]] == ["digest/a.md"]
+
+
+def test_filters_come_before_the_cut_for_meaning_too(index: NoteIndex) -> None:
+    others = {f"digest__wiki__n{n:03}": f"---\nkind: other\n---\ntext {n}" for n in range(60)}
+    fill(index, **others, digest__personal__x="---\nkind: wanted\n---\nfar away", resource__r="raw")
+    near = {path.replace("__", "/") + ".md": 0.9 - n / 1000 for n, path in enumerate(others)}
+    meaning = Meanings(index, {**near, "digest/personal/x.md": 0.1, "resource/r.md": 0.95})
+    for wanted in ({"path": "digest/personal"}, {"kind": "wanted"}):
+        assert found(index, "nothing", 1, meaning=meaning, search_filter=wanted) == ["digest/personal/x.md"]
+    assert found(index, "nothing", 1, meaning=meaning) == ["digest/wiki/n000.md"]
+    assert found(index, "nothing", 1, meaning=meaning, search_filter={"path": "resource"}) == ["resource/r.md"]
+
+
+def test_equal_texts_found_by_meaning_are_one_hit_of_the_digest(index: NoteIndex) -> None:
+    fill(index, daily__a="the same text", digest__b="the same text", digest__c="another")
+    meaning = Meanings(index, {"digest/b.md": 0.9, "digest/c.md": 0.5})
+    (hit, other) = retrieval.search(index, "unheard", meaning=meaning).metadata["results"]
+    assert (hit["path"], hit["count"], hit["paths"]) == ("digest/b.md", 2, ["digest/b.md", "daily/a.md"])
+    assert other["path"] == "digest/c.md"
+
+
+def test_a_title_found_by_words_lifts_the_content_found_by_meaning(index: NoteIndex) -> None:
+    fill(
+        index, digest__a="---\nname: Holt\n---\nwhere otters sleep", digest__b="---\nname: Den\n---\nwhere foxes sleep"
+    )
+    meaning = Meanings(index, {"digest/a.md": 0.5, "digest/b.md": 0.6})
+    hits = retrieval.search(index, "Holt", meaning=meaning).metadata["results"]
+    scores = {hit["path"]: hit["scores"] for hit in hits}
+    assert set(scores) == {"digest/a.md", "digest/b.md"} and len(hits) == 2
+    assert scores["digest/a.md"]["keyword"] > 0 and scores["digest/b.md"]["keyword"] is None
+
+
+def test_what_points_away_from_a_question_is_no_hit(index: NoteIndex) -> None:
+    fill(index, digest__a="text")
+    assert found(index, "nothing", meaning=Meanings(index, {"digest/a.md": -0.2})) == []

@@ -37,7 +37,7 @@ class Endpoint:
 
 @contextmanager
 def openai_endpoint(answers: Any) -> Iterator[Endpoint]:
-    """Serve ``answers``: texts, (tool, args) pairs, faults; or a function of the request's body that gives one."""
+    """Serve ``answers``: texts, (tool, args) pairs, faults, vectors; or a function of the request that gives one."""
     endpoint = Endpoint(answers)
     handler = type("Handler", (_Handler,), {"endpoint": endpoint, "lock": threading.Lock()})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -71,8 +71,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif isinstance(answer, Fault):
             self._send(answer.status, {"error": {"message": answer.text}}, answer.headers)
+        elif self.path.endswith("/embeddings"):
+            self._embed(answer)
         else:
             self._answer(answer)
+
+    def _embed(self, vectors: list[list[float]]) -> None:
+        data = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        self._send(200, {"object": "list", "data": data, "model": "m", "usage": usage}, {})
 
     def _answer(self, answer: Any) -> None:
         message: dict[str, Any] = {"role": "assistant", "content": answer if isinstance(answer, str) else None}
