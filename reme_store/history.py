@@ -28,7 +28,7 @@ from typing import Any, Final, Literal
 
 import zstandard
 
-from reme_store.workspace import disk_faults, sync_folder
+from reme_store.workspace import disk_faults, make_folder, sync_folder
 
 SEGMENT_BYTES: Final = 1024 * 1024
 _MAGIC: Final = b"RMJ1"
@@ -200,7 +200,10 @@ class History:
         return dropped
 
     def _segments(self) -> list[str]:
-        return sorted(path.name for path in self._folder.iterdir() if path.name.endswith(".log"))
+        try:
+            return sorted(path.name for path in self._folder.iterdir() if path.name.endswith(".log"))
+        except FileNotFoundError:  # whoever removed it gave up the history, not the files
+            return []
 
     def _read(self, segment: str, at: int = 0) -> bytes:
         try:
@@ -315,6 +318,7 @@ def _transaction(head: Mapping[str, Any]) -> Transaction:
 def _append_at(path: Path, size: int, frame: bytes, *, durable: bool) -> None:
     """Append after the last whole frame, and leave the file as it was when the disk refuses."""
     fresh = not path.exists()
+    make_folder(path.parent)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
     try:
         try:

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -801,3 +802,18 @@ def test_an_upload_keeps_the_suffix_of_its_source(store: FileStore, tmp_path: Pa
         store.upload("resource/plan", str(tmp_path / "allowed/plan.pdf"))
     store.upload("resource/plan.pdf", str(tmp_path / "allowed/plan.pdf"))
     assert (store.root / "resource/plan.pdf").read_bytes() == b"%PDF"
+
+
+def test_records_may_be_removed_while_the_store_is_open(store: FileStore) -> None:
+    store.write("a.md", "walrus [[b.md]]")
+    with open_store(store.root) as other:
+        other.refresh()
+        shutil.rmtree(store.root / "reme_metadata")
+        assert store.history("a.md").metadata["versions"] == []
+        store.append("a.md", "narwhal")
+        other.write("b.md", "walrus")
+        store.move("b.md", "c.md")
+        other.delete("c.md")
+        assert text(store, "a.md") == "walrus [[c.md]]\nnarwhal\n"
+        assert found(other, "walrus") == found(store, "walrus") == ["a.md"]
+        assert [each["tool"] for each in store.history("a.md").metadata["versions"]] == ["move", "append", ""]
