@@ -286,11 +286,11 @@ class PathResolver:
         wanted = fold(name)
         try:
             with os.scandir(self.absolute(parent)) as entries:
-                twin = next((entry.name for entry in entries if _fold_quickly(entry.name) == wanted), None)
+                found = [entry.name for entry in entries if _fold_quickly(entry.name) == wanted]
         except OSError as error:
             raise StoreFaultError(f"{parent!r}: {error.strerror}; nothing was changed", path=parent) from error
-        if twin is not None:
-            existing = f"{parent}/{twin}" if parent else twin
+        if found and name not in found:  # the very name: somebody made it meanwhile
+            existing = f"{parent}/{found[0]}" if parent else found[0]
             raise NoteExistsError(
                 f"{path!r} differs only in case or accents' encoding from {existing!r}; use that one", path=existing
             )

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -224,3 +225,18 @@ def test_a_path_too_long_is_told_so_by_every_tool(tmp_path: Path) -> None:
 def test_a_folder_that_is_read_as_a_note_is_told_so(paths: PathResolver) -> None:
     with pytest.raises(NoteNotFoundError, match="list shows"):
         paths.note("digest")
+
+
+def test_what_somebody_makes_meanwhile_is_no_twin_of_itself(
+    paths: PathResolver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir = os.scandir
+
+    def after_another_process(place: Any) -> Any:
+        (paths.root / "daily" / "Sub").mkdir(parents=True, exist_ok=True)
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", after_another_process)
+    paths.check_new("daily/Sub/note.md")
+    with pytest.raises(NoteExistsError, match="daily/Sub"):
+        paths.check_new("daily/sub/note.md")
