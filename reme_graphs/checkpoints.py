@@ -20,6 +20,8 @@ from langgraph.graph import StateGraph
 from langgraph.types import StateSnapshot
 
 BUSY_SECONDS = 30
+ERASE = "PRAGMA secure_delete = ON"
+"""A caller's messages stand in the checkpoints of a run as they came: dropped, they are overwritten."""
 VACUUM_BYTES = 8 * 1024 * 1024
 
 Builder = StateGraph[Any, Any, Any, Any]
@@ -35,6 +37,7 @@ def open_checkpoints(path: Path) -> Iterator[SqliteSaver]:
     """Open the file for synchronous runs; other processes may use it at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)) as connection:
+        connection.execute(ERASE)
         saver = SqliteSaver(connection)
         saver.setup()
         yield saver
@@ -44,6 +47,7 @@ def open_checkpoints(path: Path) -> Iterator[SqliteSaver]:
 async def aopen_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
     """Open the file for runs on this event loop; its folder must exist."""
     async with aiosqlite.connect(path, timeout=BUSY_SECONDS) as connection:
+        await connection.execute(ERASE)
         saver = AsyncSqliteSaver(connection)
         await saver.setup()
         yield saver

@@ -1,8 +1,9 @@
 """How does a person or a script call a tool or a graph from the shell?
 
 ``reme <tool or graph> key=value …`` opens the workspace itself. A value is read as JSON unless the argument is a text:
-``limit=3 search_filter='{"path": "digest"}' query=why``. Exit codes: 0 done, 1 refused or failed, 2 the command line
-makes no sense.
+``limit=3 search_filter='{"path": "digest"}' query=why``. ``reme retry`` takes up what failed: conversations whose
+messages wait for their note, and resources that no note reflects. Exit codes: 0 done, 1 refused or failed, 2 the
+command line makes no sense.
 """
 
 import argparse
@@ -12,10 +13,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reme_graphs.embedding import ReMe, WorkspaceGraph, open_reme
+from reme_graphs.receipts import add_usage, no_usage
 from reme_store.errors import StoreError
 from reme_store.tools import render_job, tool_parameters
 
 DONE, FAILED, USAGE = 0, 1, 2
+RETRY_HELP = "retry — take up what failed: conversations and resources that wait for their note"
 
 
 class UsageError(Exception):
@@ -50,6 +53,9 @@ def run(reme: ReMe, name: str, values: Sequence[str]) -> dict[str, Any]:
     tools = {tool.name: tool for tool in reme.tools}
     if name == "help":
         return describe(reme)
+    if name == "retry":
+        parse_values(values, {})
+        return retry(reme)
     if name in tools:
         return reme.call(name, parse_values(values, tool_parameters(tools[name])))
     if name in reme.graphs:
@@ -67,7 +73,33 @@ def describe(reme: ReMe) -> dict[str, Any]:
         if graph.name not in names
     ]
     count = told["metadata"]["job_count"] + len(graphs)
-    return {"success": True, "answer": "\n".join([told["answer"], *graphs]), "metadata": {"job_count": count}}
+    answer = "\n".join([told["answer"], *graphs, RETRY_HELP])
+    return {"success": True, "answer": answer, "metadata": {"job_count": count}}
+
+
+def retry(reme: ReMe) -> dict[str, Any]:
+    """Run what waits once more.
+
+    Returns:
+        ``success``, ``answer`` with a line a run, ``usage`` of all, and ``metadata`` with the receipts in ``runs``.
+    """
+    receipts = []
+    for name, inputs in reme.waiting():
+        about = inputs.get("session_id") or inputs.get("date") or "resource/"
+        receipts.append({"graph": name, "about": about, **_finished(reme.graphs[name], inputs)["receipt"]})
+    lines = [f"{each['graph']} {each['about']}: {_told(each)}" for each in receipts]
+    return {
+        "success": all(each["success"] for each in receipts),
+        "answer": "\n".join(lines) or "Nothing waits.",
+        "usage": add_usage(*(each["usage"] for each in receipts)) if receipts else no_usage(),
+        "metadata": {"runs": receipts},
+    }
+
+
+def _told(receipt: Mapping[str, Any]) -> str:
+    """Return the answer of a receipt with the errors it does not name."""
+    answer = str(receipt["answer"])
+    return "\n  ".join([answer, *(error for error in receipt["errors"] if error not in answer)])
 
 
 def parse_values(values: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,14 +129,19 @@ def _parse_value(key: str, value: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _run_graph(graph: WorkspaceGraph, values: Sequence[str]) -> dict[str, Any]:
-    inputs = parse_values(values, graph.compiled.get_input_jsonschema())
+    state = _finished(graph, parse_values(values, graph.compiled.get_input_jsonschema()))
+    return {**state["receipt"], "state": {key: value for key, value in state.items() if key != "receipt"}}
+
+
+def _finished(graph: WorkspaceGraph, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a graph to its end, with its progress on a terminal, and return its final state."""
     state: dict[str, Any] = {}
     for mode, part in graph.stream(inputs, stream_mode=["custom", "values"]):
         if mode == "values":
             state = part
         elif sys.stderr.isatty():
             print(_progress(part), file=sys.stderr)
-    return {**state["receipt"], "state": {key: value for key, value in state.items() if key != "receipt"}}
+    return state
 
 
 def _progress(event: Mapping[str, Any]) -> str:
@@ -113,7 +150,7 @@ def _progress(event: Mapping[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="reme", description=__doc__.splitlines()[0], epilog="reme help lists them.")
-    parser.add_argument("name", help="a tool, a graph, or help")
+    parser.add_argument("name", help="a tool, a graph, retry, or help")
     parser.add_argument("values", nargs="*", metavar="key=value", help="arguments of the tool, inputs of the graph")
     parser.add_argument("--workspace", default="", help="folder of the memory; otherwise REME_WORKSPACE")
     parser.add_argument("--model", default=None, help="who thinks; otherwise REME_MODEL, else offline")

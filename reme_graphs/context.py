@@ -7,7 +7,7 @@ here and nowhere else; then the default holds. Inputs of a run win over all of i
 
 import os
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -107,7 +107,7 @@ class Context(BaseModel):
             InvalidRequestError: no zone has that name.
         """
         if not self.timezone:
-            return _machine_zone()
+            return MachineZone()
         try:
             return ZoneInfo(self.timezone)
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -135,10 +135,27 @@ class Context(BaseModel):
         return Path(self.workspace).expanduser()
 
 
-def _machine_zone() -> tzinfo:
-    zone = datetime.now().astimezone().tzinfo
-    assert zone is not None  # noqa: S101 - astimezone always sets one
-    return zone
+class MachineZone(tzinfo):
+    """The zone of this machine, with its summer time: what holds today does not hold for a message of last July."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """Return the offset that held, or will hold, at a wall-clock time here."""
+        return moment.replace(tzinfo=None).astimezone().utcoffset() if moment else None
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        """Return nothing: only the whole offset is known."""
+        del moment
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """Return the name that holds at a wall-clock time here."""
+        return moment.replace(tzinfo=None).astimezone().tzname() if moment else None
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """Return the wall-clock time here of a moment."""
+        meant = moment.replace(tzinfo=UTC)
+        here = meant.astimezone().replace(tzinfo=None)
+        return here.replace(tzinfo=self, fold=int(here.astimezone(UTC) != meant))
 
 
 def read_environment() -> Mapping[str, str]:

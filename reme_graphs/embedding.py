@@ -26,7 +26,9 @@ from langgraph.types import Command, Interrupt
 from reme_graphs import checkpoints
 from reme_graphs.auto_dream.graph import builder as auto_dream
 from reme_graphs.auto_memory.graph import builder as auto_memory
+from reme_graphs.auto_memory.ledger import waiting_sessions
 from reme_graphs.auto_resource.graph import builder as auto_resource
+from reme_graphs.auto_resource.planning import waiting_resources
 from reme_graphs.checkpoints import Builder, thread_config
 from reme_graphs.consolidate.graph import builder as consolidate
 from reme_graphs.context import read_context
@@ -203,6 +205,12 @@ class ReMe:
         message = named[tool].invoke({"type": "tool_call", "id": tool, "name": tool, "args": dict(arguments)})
         artifact: dict[str, Any] = message.artifact
         return artifact
+
+    def waiting(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the graph and the inputs of each run that takes up what failed: conversations, then resources."""
+        sessions = [("auto_memory", {"messages": [], **inputs}) for inputs in waiting_sessions(self.store)]
+        changes = waiting_resources(self.store)
+        return [*sessions, *([("auto_resource", {"changes": changes})] if changes else [])]
 
     def unfinished(self) -> list[UnfinishedRun]:
         """Return the runs on own threads that were killed or wait for an answer, oldest first."""

@@ -15,8 +15,8 @@ from typing import Any, NotRequired
 from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
-from reme_graphs.content import Content, read_content
-from reme_graphs.secrets import mask_secrets
+from reme_graphs.content import RESULTS, Content, read_content
+from reme_graphs.secrets import mask_secrets, mask_values
 
 ROLES = {
     "user": "user",
@@ -41,6 +41,7 @@ RECALLED = "recalled"
 TOOL_RESULT_CHARS = 2048
 KEPT_CHARS = 1024
 CUT = "\n...(truncated)...\n"
+EMPTY_RESULT = "[empty result]"
 HASHED = "sha-"
 
 
@@ -87,12 +88,12 @@ def normalize(items: Sequence[Any], zone: tzinfo, *, mask: bool = True) -> tuple
     errors: list[str] = []
     for number, item in enumerate(items, 1):
         try:
-            message = read_message(item, zone, mask=mask)
-            messages.append(message)
-            if "created_at" not in message and _given_time(_fields_of(item)) is not None:
+            found = [read_message(part, zone, mask=mask) for part in _parts(_fields_of(item))]
+            messages += found
+            if "created_at" not in found[-1] and any(True for _ in _given_times(_fields_of(item))):
                 errors.append(f"message {number} has a time that cannot be read; it is kept without it")
         except UnreadableMessageError as error:
-            errors.append(f"message {number} {error}")
+            errors.append(f"message {number} {mask_secrets(str(error)) if mask else error}")
         except RecursionError:
             errors.append(f"message {number} is nested too deeply")
     return messages, errors
@@ -110,22 +111,24 @@ def read_message(item: Any, zone: tzinfo, *, mask: bool = True) -> Message:
     if role == "user" and content.only_results:
         role = "tool"
     text = _clean(content.text, mask=mask)
+    if role == "tool" and not text.strip():
+        text = EMPTY_RESULT
     calls = [_tool_use(call, mask=mask) for call in _raw_calls(fields, content)]
     if not text.strip() and not calls:
         raise UnreadableMessageError("is empty")
     message = Message(id="", role=role, content=text)
-    _add_details(message, fields, content, calls, zone)
+    _add_details(message, fields, content, calls, zone, mask=mask)
     message["id"] = _explicit_id(fields) or HASHED + content_hash(message, timed=True)
     return _with_short_result(message)
 
 
 def _add_details(
-    message: Message, fields: Mapping[str, Any], content: Content, calls: list[ToolUse], zone: tzinfo
+    message: Message, fields: Mapping[str, Any], content: Content, calls: list[ToolUse], zone: tzinfo, *, mask: bool
 ) -> None:
     if moment := _time_of(fields, zone):
         message["created_at"] = moment
     if name := next((fields[key] for key in SPEAKERS if isinstance(fields.get(key), str) and fields[key]), ""):
-        message["name"] = name
+        message["name"] = _clean(name, mask=mask)
     if calls:
         message["tool_calls"] = calls
     answered = fields.get("tool_call_id") or fields.get("call_id") or content.answers
@@ -186,6 +189,27 @@ def _fields_of(item: Any) -> Mapping[str, Any]:
     return _unwrapped(item)
 
 
+def _parts(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Take results of tools out of a message that says more: they are no words of whoever sends them back."""
+    blocks = fields.get("content")
+    if not isinstance(blocks, list | tuple) or len(blocks) < 2:
+        return [fields]
+    results = [block for block in blocks if isinstance(block, Mapping) and block.get("type") in RESULTS]
+    if not results:
+        return [fields]
+    given = _explicit_id(fields)
+    parts: list[Mapping[str, Any]] = []
+    for number, block in enumerate(results, 1):
+        answered = block.get("tool_use_id") or block.get("call_id") or ""
+        told = {"role": "tool", "content": [block], "tool_call_id": str(answered)}
+        parts.append(
+            {**fields, **told, "tool_calls": None, **({"id": f"{given}#{answered or number}"} if given else {})}
+        )
+    rest = {**fields, "content": [block for block in blocks if not any(block is result for result in results)]}
+    content = read_content(rest)
+    return [*parts, rest] if content.text.strip() or any(True for _ in _raw_calls(rest, content)) else parts
+
+
 def _unwrapped(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """Take a serialised LangChain message out of its envelope."""
     kwargs, data, path = item.get("kwargs"), item.get("data"), item.get("id")
@@ -234,7 +258,9 @@ def _tool_use(call: Mapping[str, Any], *, mask: bool) -> ToolUse:
     inner = function if isinstance(function, Mapping) else call
     args: Any = next((inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), {})
     return ToolUse(
-        id=str(call.get("id") or ""), name=str(inner.get("name") or ""), args=_clean_value(_decoded(args), mask=mask)
+        id=str(call.get("id") or ""),
+        name=_clean(str(inner.get("name") or ""), mask=mask),
+        args=_clean_args(_decoded(args), mask=mask),
     )
 
 
@@ -257,13 +283,15 @@ def _places(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield fields[key]
 
 
-def _given_time(fields: Mapping[str, Any]) -> Any:
+def _given_times(fields: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield what may be the time, the best name first."""
     found = (place.get(name) for name in TIME_NAMES for place in _places(fields))
-    return next((value for value in found if value not in (None, "")), None)
+    return (value for value in found if value not in (None, ""))
 
 
 def _time_of(fields: Mapping[str, Any], zone: tzinfo) -> str:
-    moment = parse_time(_given_time(fields), zone)
+    moments = (parse_time(value, zone) for value in _given_times(fields))
+    moment = next((moment for moment in moments if moment), None)
     return moment.isoformat().replace("+00:00", "Z") if moment else ""
 
 
@@ -303,14 +331,20 @@ def _clean(text: str, *, mask: bool) -> str:
     return mask_secrets(whole) if mask else whole
 
 
-def _clean_value(value: Any, *, mask: bool) -> Any:
+def _clean_args(args: Any, *, mask: bool) -> Any:
+    plain = _plain_value(args)
+    return mask_values(plain) if mask else plain
+
+
+def _plain_value(value: Any) -> Any:
+    """Return JSON data without encoded data and half characters."""
     if isinstance(value, str):
-        return _clean(read_content({"content": value}).text, mask=mask)
+        return _well_formed(read_content({"content": value}).text)
     if isinstance(value, Mapping):
-        return {str(key): _clean_value(item, mask=mask) for key, item in value.items()}
+        return {_well_formed(str(key)): _plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean_value(item, mask=mask) for item in value]
-    return value if isinstance(value, int | float | bool | None) else _clean(str(value), mask=mask)
+        return [_plain_value(item) for item in value]
+    return value if isinstance(value, int | float | bool | None) else _well_formed(str(value))
 
 
 def _well_formed(text: str) -> str:
@@ -320,7 +354,8 @@ def _well_formed(text: str) -> str:
 
 def _with_short_result(message: Message) -> Message:
     text = message["content"]
-    if message["role"] != "tool" or len(text) <= TOOL_RESULT_CHARS or message.get("full_sha256"):
+    is_cut = "full_sha256" in message and len(text) <= 2 * KEPT_CHARS + len(CUT)
+    if message["role"] != "tool" or len(text) <= TOOL_RESULT_CHARS or is_cut:
         return message
     digest = hashlib.sha256(text.encode()).hexdigest()
     return {**message, "content": text[:KEPT_CHARS] + CUT + text[-KEPT_CHARS:], "full_sha256": digest}

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from reme_graphs import cli
-from reme_graphs.embedding import BUILDERS
+from reme_graphs.embedding import BUILDERS, open_reme
+from tests.support.note_writer import writer
+from tests.support.scripted_model import ScriptedModel
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def test_help_lists_every_tool_and_graph(reme: Path, capsys: pytest.CaptureFixtu
     assert cli.main(["help"]) == cli.DONE
     lines = capsys.readouterr().out.splitlines()
     names = {line.split(" — ")[0] for line in lines}
-    assert {"search", "frontmatter_update", *BUILDERS} <= names
+    assert {"search", "frontmatter_update", "retry", *BUILDERS} <= names
     assert len(lines) == len(names)
     [search] = [line for line in lines if line.startswith("search — ")]
     assert "query:string*" in search
@@ -62,6 +64,7 @@ def test_a_refused_call_says_why_and_exits_with_one(reme: Path, capsys: pytest.C
     [
         (["serch", "query=x"], "nothing is called 'serch'"),
         (["search", "x"], "'x' is not key=value"),
+        (["retry", "x=1"], "no argument 'x'"),
         (["search", "quary=x"], "no argument 'quary'"),
         (["search", "query=x", "limit=many"], "not JSON"),
     ],
@@ -71,6 +74,34 @@ def test_a_senseless_command_line_exits_with_two(
 ) -> None:
     assert cli.main(words) == cli.USAGE
     assert said in capsys.readouterr().err
+
+
+def test_retry_takes_up_sessions_and_resources_that_wait(reme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (reme / "resource/2026-03-02").mkdir(parents=True)
+    (reme / "resource/2026-03-02/plan.txt").write_text("RES The plan for 2026.")
+    broken = ScriptedModel(answers=lambda asked: RuntimeError("weights are broken"))
+    said = {"role": "user", "content": "I live in Lisbon now. MSG", "created_at": "2026-03-02T09:00:00Z"}
+    with open_reme(reme, broken, timezone="UTC") as opened:
+        for session in ("s1", ""):
+            opened.auto_memory.invoke({"messages": [said], "session_id": session})
+        for _ in range(3):
+            opened.auto_resource.invoke({})
+        found = cli.run(opened, "retry", [])
+        assert not found["success"] and found["answer"].count("weights are broken") == 3
+        assert not list((reme / "daily").rglob("*.md")) or not list((reme / "daily/2026-03-02").rglob("*.md"))
+    model = writer({"MSG": "FACT-lisbon", "RES": "FACT-plan"})
+    with open_reme(reme, model, timezone="UTC") as opened:
+        found = cli.run(opened, "retry", [])
+        assert found["success"] and found["usage"]["model_calls"] == len(model.asked)
+        assert [each["about"] for each in found["metadata"]["runs"]] == ["2026-03-02", "s1", "resource/"]
+    for note, fact in (
+        ("2026-03-02/s1.md", "FACT-lisbon"),
+        ("2026-03-02.md", "FACT-lisbon"),
+        ("2026-03-02/plan.md", "FACT-plan"),
+    ):
+        assert fact in (reme / "daily" / note).read_text()
+    assert cli.main(["retry"]) == cli.DONE
+    assert capsys.readouterr().out == "Nothing waits.\n"
 
 
 def test_without_a_workspace_it_says_what_to_name(capsys: pytest.CaptureFixture[str]) -> None:

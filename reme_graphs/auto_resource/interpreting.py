@@ -4,6 +4,8 @@ A file is read once, with its hash; the note that lands belongs to that hash. A 
 over one draft, and nothing lands before the last part. What fails stays pending, with a pause that grows.
 """
 
+from contextlib import suppress
+
 from reme_graphs import offline, prompts
 from reme_graphs.auto_resource.ledger import ResourceRecord, load_record, record_name, render_record, session_of
 from reme_graphs.auto_resource.planning import CATALOG, SOURCE_KEY, owns
@@ -31,7 +33,9 @@ from reme_graphs.usage import add_usage, no_usage
 from reme_store.errors import EditConflictError, InvalidRequestError
 from reme_store.file_store import FileStore
 from reme_store.models import CatalogEntry
+from reme_store.paths import name_fault
 from reme_store.text.decoding import decode_text
+from reme_store.text.wikilinks import retarget_wikilinks
 
 ATTEMPTS = 3
 """How often a resource is read anew because somebody changed its note meanwhile."""
@@ -77,6 +81,7 @@ class Interpreter:
             self.store.refresh()
             self.store.move(old.note, self.note_path)
         self._name_source()
+        self._retarget(self.job["moved_from"])
         record = ResourceRecord(self.path, note=self.note_path, sha256=self.sha256, engine=old.engine)
         self.store.apply({}, records={record_name(self.path): render_record(record), record_name(old.path): None})
         self.store.catalog(CATALOG).update({self.path: CatalogEntry(self.sha256, old.engine)}, [self.job["moved_from"]])
@@ -88,6 +93,20 @@ class Interpreter:
         linked = with_links(note.text, {SOURCE_KEY: self.path})
         if linked != note.text:
             self.store.apply({self.note_path: linked}, expected={self.note_path: note.version})
+
+    def _retarget(self, old: str) -> None:
+        """Let links to the resource itself follow, where a link can say its new name.
+
+        A note that cannot be written keeps its own.
+        """
+        if name_fault(self.path.rsplit("/", 1)[-1]):
+            return
+        for path in sorted({link.source_path for link in self.store.inlinks(old)}):
+            data, version = self.store.read_bytes(path)
+            with suppress(InvalidRequestError, UnicodeDecodeError):
+                text, count = retarget_wikilinks(data.decode("utf-8"), {old: self.path})
+                if count:
+                    self.store.apply({path: text}, expected={path: version})
 
     # ---- a new or changed resource ----
 
@@ -118,7 +137,9 @@ class Interpreter:
         decoded = decode_text(data)
         if decoded is None:
             raise InvalidRequestError("it holds no text: the bytes are binary or of an unknown encoding")
-        return decoded.text
+        if decoded.text.count("\0") * 100 > len(decoded.text):
+            raise InvalidRequestError("it holds NUL characters: it is binary, or has not been copied to its end")
+        return decoded.text.replace("\0", " ")
 
     def _written(self, material: Material) -> Written:
         model = chat_model(self.context)
@@ -136,7 +157,8 @@ class Interpreter:
     def _extracted(self, material: Material) -> Written:
         version = self.store.version_of(self.note_path)
         existing = self.store.read_note(self.note_path).text if version is not None else None
-        note = offline.interpret_resource(self.path, material.text, existing or "")
+        about = material.about if material.is_sampled else ""
+        note = offline.interpret_resource(self.path, material.text, existing or "", about=about)
         if note is None:
             return Written(None, version, "no sentence worth keeping", no_usage())
         return Written(offline_text(existing, note), version, "", no_usage())

@@ -65,6 +65,16 @@ def plan_run(
     return planner.plan()
 
 
+def waiting_resources(store: FileStore) -> list[dict[str, str]]:
+    """Return the changes with which auto_resource takes up what no note reflects yet, failures in their pause too."""
+    done = store.catalog(CATALOG).items()
+    return [
+        {"path": path, "change": "modified"}
+        for path, state in sorted(store.scan(FOLDER, SUFFIXES).items())
+        if path not in done or done[path].sha256 != state.sha256
+    ]
+
+
 class _Planner:
     def __init__(self, store: FileStore, zone: tzinfo, now: datetime, *, redo_offline: bool) -> None:
         self.store, self.zone, self.now, self.redo_offline = store, zone, now, redo_offline
@@ -74,6 +84,8 @@ class _Planner:
         self.result = Plan()
         self.wanted: dict[str, None] = {}
         self.missing: dict[str, None] = {}
+        self.is_refreshed = False
+        """Whether the link graph knows what people have done to notes until now."""
 
     # ---- what changed ----
 
@@ -145,10 +157,12 @@ class _Planner:
         return self.result
 
     def _moves(self) -> dict[str, str]:
-        """Return renamed resources, new path to old: same content, the old path gone, its note known."""
-        if not self.missing or not self.wanted:
-            return {}
-        lost = {self._known_hash(path): path for path in self.missing if self._owned_note(path)}
+        """Return renamed resources, new path to old: same content, the old path gone, its note known.
+
+        That the old path is gone may not have been told yet.
+        """
+        gone = {path for path in {*self.catalog, *self.records} if path not in self.states} if self.wanted else set()
+        lost = {self._known_hash(path): path for path in sorted(gone) if self._owned_note(path)}
         moves: dict[str, str] = {}
         for path in sorted(self.wanted):
             source = lost.pop(self.states[path].sha256, None)
@@ -164,12 +178,18 @@ class _Planner:
         return self.records.get(path) or ResourceRecord(path)
 
     def _owned_note(self, path: str) -> str:
-        """Return the note a resource has: by its record, else by the front matter of the notes that link it."""
+        """Return the note a resource has: where its record says, else the one whose front matter names it.
+
+        A person may have moved the note, and a record may be lost.
+        """
         recorded = self._record(path).note
-        if recorded:
+        if recorded and self.store.version_of(recorded) is not None:
             return recorded
+        if recorded and not self.is_refreshed:
+            self.store.refresh()
+            self.is_refreshed = True
         linking = sorted({link.source_path for link in self.store.inlinks(path)})
-        return next((note for note in linking if owns(self.store, note, path)), "")
+        return next((note for note in linking if owns(self.store, note, path)), recorded)
 
     def _free_note(self, path: str, moved_from: str) -> str:
         day = self._day_of(path)

@@ -20,6 +20,15 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"^\s*(?:\[[^\]]{1,40}\]\s*)?([A-Z][\w .'-]{0,30}|[\u4e00-\u9fff]{1,6})[:：]\s*(?=\S)(?!//)")
+_ORDER = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b[^.]{0,40}\b(?:instructions?|prompts?|guidelines|you(?:r| were| have))\b"
+    r"|\b(?:always|never|only|must|should)\s+(?:answer|respond|reply|speak|write)\s+(?:only\s+)?(?:in\s+[A-Z]\w+|with|as|like|that)\b"
+    r"|\byou are (?:now )?(?:an?|the) (?:AI|assistant|agent|language model|chatbot)\b|\bsystem prompt\b"
+    r"|忽略(?:之前|以上|前面|先前|所有|一切)[^。]{0,12}(?:指令|指示|提示|规则|要求)"
+    r"|(?:始终|总是|永远|一律|必须|只能?)(?:用|以)[^。]{1,8}(?:回答|回复|答复)|你(?:现在)?是(?:一[个名位])?(?:AI|人工智能|助手|智能体)",
+    re.IGNORECASE,
+)
+"""What a document says to the program that reads it is no knowledge, and must not become a rule of somebody."""
 _ORDERED = re.compile(r"^\d")
 _MOST_STATEMENTS = 25
 _MOST_OF_DOCUMENT = 40
@@ -58,13 +67,14 @@ def write_note(messages: Sequence[Mapping[str, Any]], existing: str) -> OfflineN
     return _note(list(_said(turns)), existing, _MOST_STATEMENTS)
 
 
-def interpret_resource(path: str, text: str, existing: str) -> OfflineNote | None:
+def interpret_resource(path: str, text: str, existing: str, *, about: str = "") -> OfflineNote | None:
     """Choose what a document leaves in its note; the arguments are as in `write_note`.
 
     Args:
         path: its suffix tells data (csv, json, jsonl, yaml) from prose.
         text: the document as text.
         existing: text of the note so far.
+        about: what the text samples, where it is no longer the file itself.
 
     Returns:
         The additions; None when the document holds nothing that can be said in a line.
@@ -72,7 +82,9 @@ def interpret_resource(path: str, text: str, existing: str) -> OfflineNote | Non
     suffix = path.rsplit(".", 1)[-1].casefold()
     if suffix in ("csv", "json", "jsonl", "yaml", "yml"):
         turns = _recorded_turns(text, suffix)
-        return _note(list(_said(turns)), existing, _MOST_OF_DOCUMENT) if turns else _data_note(path, text, existing)
+        return (
+            _note(list(_said(turns)), existing, _MOST_OF_DOCUMENT) if turns else _data_note(path, text, existing, about)
+        )
     turns = _labelled_turns(text)
     if turns:
         return _note(list(_said(turns)), existing, _MOST_OF_DOCUMENT)
@@ -243,22 +255,23 @@ def _document_note(text: str, existing: str) -> OfflineNote | None:
         found = [
             Statement(s, "fact", WORTH, order=n) for n, s in enumerate(prose[:3]) if not is_form(s) and len(s) > 12
         ]
-    return _note(found, existing, _MOST_OF_DOCUMENT, own_headings=True, title=_first_heading(text))
+    said = [statement for statement in found if not _ORDER.search(statement.text)]
+    return _note(said, existing, _MOST_OF_DOCUMENT, own_headings=True, title=_first_heading(text))
 
 
 def _first_heading(text: str) -> str:
     return next((block.text for block in split_blocks(text) if block.kind == "heading" and block.text), "")
 
 
-def _data_note(path: str, text: str, existing: str) -> OfflineNote | None:
+def _data_note(path: str, text: str, existing: str, about: str) -> OfflineNote | None:
     """A note of data: the file as it is when it is small, else its first rows, in one block of code."""
     rows = [row.rstrip("\r") for row in text.split("\n") if row.strip()]
     whole = len(rows) <= _MOST_ROWS and len(text) <= 6000
-    shown = rows if whole else _within(rows[: _MOST_ROWS // 4], 4000)
+    shown = rows if whole else _within(rows if about else rows[: _MOST_ROWS // 4], 8000 if about else 4000)
     known = squeeze(existing)
     if not shown or all(squeeze(row) in known for row in shown):
         return None
-    heading = "Content" if whole else f"Rows 1-{len(shown)} of {len(rows)}"
+    heading = about[:1].upper() + about[1:] or ("Content" if whole else f"Rows 1-{len(shown)} of {len(rows)}")
     fence = "````" if "```" in text else "```"
     stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return OfflineNote(

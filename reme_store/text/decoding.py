@@ -25,10 +25,15 @@ class _EastAsian:
     """Lowest second byte of its letters."""
     kana: tuple[int, int] | None = None
     """Japanese text has these, or the encoding is not meant."""
+    common: frozenset[str] = frozenset()
+    """Some of the text's letters are of these, or the encoding is not meant."""
 
 
+_HANGUL = frozenset(
+    "이다는을를가에의고하지한은기사로도인리어나서아그정시자스대수있해라일만보부상전제주과으니와김박서울게"
+)
 _EAST_ASIAN = (
-    _EastAsian("cp949", (0xB0, 0xC8), (0xA1, 0xA3)),
+    _EastAsian("cp949", (0xB0, 0xC8), (0xA1, 0xA3), common=_HANGUL),
     _EastAsian("euc_jp", (0xB0, 0xCF), (0xA1, 0xA3), kana=(0xA4, 0xA5)),
     _EastAsian("cp932", (0x88, 0x97), (0x81, 0x81), trail=0x40, kana=(0x82, 0x83)),
     _EastAsian("gb18030", (0xB0, 0xD7), (0xA1, 0xA3)),
@@ -38,6 +43,16 @@ _WESTERN = frozenset("áéíóúñüäößçàèìòùâêîôûëïÿœæåøã
 _CYRILLIC = frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯёЁіІїЇєЄґҐ«»–—…№„“”\xa0")
 _ONE_BYTE = (("cp1252", _WESTERN, False), ("cp1251", _CYRILLIC, True))
 """Encodings of one byte, their letters, and whether whole words are written in them."""
+
+
+_WIDE_LETTERS = (
+    ("\u0370", "\u06ff"),
+    ("\u2010", "\u203f"),
+    ("\u3000", "\u9fff"),
+    ("\uac00", "\ud7a3"),
+    ("\uff01", "\uffef"),
+)
+"""Ranges of what is written every day beyond Latin letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,9 @@ class DecodedText:
 
 def decode_text(data: bytes) -> DecodedText | None:
     """Decode the bytes of a text file; None where they hold no text."""
+    wide = _wide_encoding(data)
+    if wide:
+        return _try(data, wide)
     try:
         return DecodedText(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError:
@@ -57,8 +75,6 @@ def decode_text(data: bytes) -> DecodedText | None:
 
 
 def _guess(data: bytes) -> DecodedText | None:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _try(data, "utf-16")
     if _is_binary(data):
         return None
     for script in _EAST_ASIAN:
@@ -71,6 +87,28 @@ def _guess(data: bytes) -> DecodedText | None:
             return decoded
     best = from_bytes(data[:_SAMPLE_BYTES]).best()
     return _try(data, best.encoding) if best is not None else None
+
+
+def _wide_encoding(data: bytes) -> str:
+    """Return the encoding of two or four bytes a character that the text is in, with or without a mark; else ""."""
+    if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):
+        return "utf-32"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    sample = data[:_SAMPLE_BYTES]
+    if b"\x00" not in sample or len(data) % 2:
+        return ""
+    halves = {"utf-16-le": sample[1::2], "utf-16-be": sample[::2]}
+    return next((encoding for encoding, high in halves.items() if _is_wide(sample, high, encoding)), "")
+
+
+def _is_wide(sample: bytes, high: bytes, encoding: str) -> bool:
+    """Tell whether the bytes that should be the upper halves are: few different ones, those of blanks zero."""
+    decoded = _try(sample[: len(sample) // 2 * 2], encoding)
+    if decoded is None or "\0" in decoded.text:
+        return False
+    known = sum(char < "\u0250" or any(low <= char <= top for low, top in _WIDE_LETTERS) for char in decoded.text)
+    return high.count(0) * 100 > len(high) and known > 0.95 * len(decoded.text)
 
 
 def _is_binary(data: bytes) -> bool:
@@ -96,6 +134,8 @@ def _is_plausible(text: str, script: _EastAsian) -> bool:
     letters = sum(_within(code, script.letters) and code[1] >= script.trail for code in codes)
     signs = sum(_within(code, script.signs) for code in codes)
     if script.kana and kana < 0.15 * len(codes):
+        return False
+    if script.common and sum(char in script.common for char in foreign) < 0.2 * letters:
         return False
     return bool(kana + letters + signs >= _ENOUGH * len(codes) and kana + letters > 0)
 

@@ -1,7 +1,10 @@
 """Where does the configuration of a run come from, and which part of it wins?"""
 
 import json
+import time
+from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
@@ -82,3 +85,19 @@ def test_the_form_describes_every_field_in_plain_types() -> None:
     assert all(field.get("description") for field in fields.values())
     assert fields["model"]["type"] == fields["embeddings"]["type"] == "string"
     assert "$defs" not in json.dumps(schema)
+
+
+def test_the_machines_zone_knows_its_summer_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        zone = Context(workspace="x").zone
+        for moment in (datetime(2026, 7, 2, 4, 30, tzinfo=UTC), datetime(2026, 1, 2, 4, 30, tzinfo=UTC)):
+            here = moment.astimezone(ZoneInfo("America/New_York"))
+            assert moment.astimezone(zone).replace(tzinfo=None) == here.replace(tzinfo=None)
+            assert here.replace(tzinfo=zone).astimezone(UTC) == moment
+        twice = datetime(2026, 11, 1, 6, 30, tzinfo=UTC)
+        assert twice.astimezone(zone).astimezone(UTC) == twice
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -121,6 +121,42 @@ def test_created_at_wins_and_metadata_counts() -> None:
     assert read(HumanMessage("x", additional_kwargs={"timestamp": early}))["created_at"] == early
 
 
+def test_a_time_that_cannot_be_read_gives_way_to_the_next_name() -> None:
+    messages, errors = normalize([{"role": "user", "content": "x", "created_at": "soon", "time": 1772672400}], UTC)
+    assert messages[0]["created_at"] == "2026-03-05T01:00:00Z" and errors == []
+
+
+def test_results_of_tools_are_taken_out_of_what_a_person_says() -> None:
+    blocks = [
+        {"type": "tool_result", "tool_use_id": "c1", "content": "It costs 40."},
+        {"type": "tool_result", "tool_use_id": "c2", "content": []},
+        {"type": "text", "text": "Then I buy it."},
+    ]
+    for item in ({"role": "user", "content": blocks, "id": "m1"}, HumanMessage(blocks, id="m1")):
+        messages, errors = normalize([item], UTC)
+        assert errors == []
+        assert [(message["id"], message["role"], message["content"]) for message in messages] == [
+            ("m1#c1", "tool", "It costs 40."),
+            ("m1#c2", "tool", "[empty result]"),
+            ("m1", "user", "Then I buy it."),
+        ]
+        assert [spoken(message) for message in messages] == [False, False, True]
+    [first, second], _ = normalize([{"role": "user", "content": blocks[:2]}], UTC)
+    assert (first["tool_call_id"], second["tool_call_id"]) == ("c1", "c2")
+
+
+def test_arguments_of_calls_are_masked_by_their_names_and_reports_too() -> None:
+    call = {"id": "1", "function": {"name": "login", "arguments": '{"password": "hunter", "user": "ana"}'}}
+    message = read({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert message["tool_calls"][0]["args"] == {"password": "[secret: password]", "user": "ana"}
+    _, errors = normalize([b"sk-aB3dE6gH9jK2mN5pQ8sT1vW4"], UTC)
+    assert "sk-aB3" not in errors[0]
+
+
+def test_a_result_cannot_claim_to_be_cut_already() -> None:
+    assert len(read({"role": "tool", "content": "x" * 5000, "full_sha256": "0" * 64})["content"]) < 2100
+
+
 def test_bad_messages_are_reported_and_the_rest_is_kept() -> None:
     items = [
         12345,
@@ -208,7 +244,7 @@ json_values = st.recursive(
 @given(st.lists(json_values, max_size=4))
 def test_whatever_comes_in_is_read_or_reported(items: list[Any]) -> None:
     messages, errors = normalize(items, SHANGHAI)
-    assert len(messages) <= len(items) <= len(messages) + len(errors)
+    assert len(items) <= len(messages) + len(errors)
     for message in messages:
         assert json.loads(json.dumps(message)) == message
         moment_of(message)

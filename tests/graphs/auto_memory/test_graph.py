@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from reme_graphs.auto_memory.graph import builder, graph
 from reme_graphs.auto_memory.ledger import load_ledger, waiting_sessions
 from reme_store import open_store
+from tests.support.children import python
 from tests.support.note_writer import context_of, prompts_of, writer
 from tests.support.scripted_model import ScriptedModel, calling
 
@@ -238,6 +240,35 @@ def test_six_calls_at_once_on_one_session_keep_all_thirty_messages(workspace: Pa
     assert [row["content"] for row in rows(workspace)] == [f"MSG-{n:02d}" for n in range(30)]
     note = (workspace / NOTE).read_text()
     assert all(note.count(f"FACT-{n:02d}") == 1 for n in range(30))
+
+
+SENDER = """
+import sys
+from reme_graphs.auto_memory.graph import graph
+workspace, start = sys.argv[1], int(sys.argv[2])
+said = "We decided to use part {} because it is light."
+messages = [
+    {"role": "user", "content": said.format(n), "created_at": 1772676000 + n} for n in range(start, start + 5)
+]
+sys.stdin.readline()
+state = graph.invoke({"messages": messages, "session_id": "chat"}, context={"workspace": workspace, "timezone": "UTC"})
+sys.exit(not state["receipt"]["success"])
+"""
+
+
+def test_six_processes_on_one_session_keep_all_thirty_messages(workspace: Path) -> None:
+    with ExitStack() as stack:
+        senders = [stack.enter_context(python(SENDER, workspace, start)) for start in range(0, 30, 5)]
+        for sender in senders:
+            assert sender.stdin
+            sender.stdin.write("go\n")
+            sender.stdin.flush()
+        assert [sender.wait(300) for sender in senders] == [0] * 6
+    assert [row["content"].split()[5] for row in rows(workspace)] == [str(n) for n in range(30)]
+    note = (workspace / "daily/2026-03-05/chat.md").read_text()
+    lines = [line for line in note.split("\n") if line.startswith("- ")]
+    assert lines and len(set(lines)) == len(lines)
+    assert run(workspace, [], timezone="UTC")["new_messages"] == 0
 
 
 def test_a_model_that_fails_at_random_loses_and_doubles_nothing(workspace: Path) -> None:

@@ -39,6 +39,36 @@ def test_a_long_table_is_described_counted_and_sampled_from_all_over() -> None:
     assert len(material.text) < 20_000
 
 
+def test_quotes_of_a_table_are_read_wherever_they_begin() -> None:
+    rows = [f"{n},plain text number {n}" for n in range(1000)] + ['1000,"he said ""x, y"" ok"'] * 10
+    material = read_material("resource/a.csv", "\n".join(["id,quote", *rows]))
+    assert material.about.startswith("table of 1010 rows and 2 columns;")
+    assert 'row 1010: 1000 | he said "x, y" ok' in material.text
+    torn = 'id,text\n1,"never closed\n' + "2,more words\n" * 3000
+    material = read_material("resource/a.csv", torn)
+    assert material.text == torn and "no readable table" in material.about
+
+
+def test_decimal_commas_are_no_thousands_and_figures_are_whole() -> None:
+    german = "\n".join(["id;price;sum", *(f'{n};{n},50;"{n + 1},000,000.5"' for n in range(1, 3000) if n < 999)])
+    text = read_material("resource/a.csv", german + "\n" + " " * 20_000).text
+    assert "- price: 998 filled, 998 different, most often 1,50 (1)" in text
+    assert "- sum: 998 filled, 998 different, numbers from 2000000.5 to 999000000.5" in text
+
+
+def test_records_within_an_object_have_fields_counts_and_samples_from_all_over() -> None:
+    orders = [{"id": n, "city": "Lisbon", "note": "words " * 5} for n in range(2000)]
+    outline = json.loads(read_material("resource/a.json", json.dumps({"version": 3, "orders": orders})).text)
+    assert outline["version"] == 3 and outline["orders"]["fields"] == {"id": 2000, "city": 2000, "note": 2000}
+    assert outline["orders"]["…"].startswith("2000 records") and outline["orders"]["record 2000"]["id"] == 1999
+
+
+def test_a_page_with_an_element_that_never_ends_is_read_to_its_end() -> None:
+    page = "<body><nav>menu<p>The price is 40.</p><pre>a\n  b</pre><script>no()</script></body>"
+    text = read_material("resource/a.html", page).text
+    assert "The price is 40." in text and "a\nb" in text and "no()" not in text
+
+
 def test_records_are_described_by_their_fields() -> None:
     records = [{"id": n, "text": "words " * 30, **({"rare": 1} if n % 10 == 0 else {})} for n in range(1000)]
     for path, text in (("a.json", json.dumps(records)), ("a.jsonl", "\n".join([*map(json.dumps, records), '{"torn']))):

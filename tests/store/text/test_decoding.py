@@ -55,3 +55,25 @@ def test_the_encoding_of_everyday_text_is_found(encoding: str, times: int) -> No
     decoded = decode_text(text.encode(encoding))
     assert decoded is not None
     assert decoded.text.removeprefix("\ufeff") == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("text", ["We decided to use X.\n", "我们决定了，预算是120万元。\n", "Grüße aus Köln\n"])
+def test_wide_text_is_read_without_a_mark(text: str, encoding: str) -> None:
+    decoded = decode_text(text.encode(encoding))
+    assert decoded is not None and decoded.text.removeprefix("\ufeff") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("决定：用甲方案\n", "gb18030"),
+        ("客户反馈很好", "gb18030"),
+        ("姓名,电话\n张三,138\n", "gb18030"),
+        ("결정: 갑안을 사용합니다\n", "cp949"),
+        ("이름,도시\n김철수,서울\n", "cp949"),
+    ],
+)
+def test_a_few_words_are_enough(text: str, encoding: str) -> None:
+    decoded = decode_text(text.encode(encoding))
+    assert decoded is not None and decoded.text == text
