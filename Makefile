@@ -21,7 +21,7 @@ help:
 	@echo "make demo               a conversation and documents become linked memory, offline (DATA=<locomo10.json> for real input)"
 	@echo "make test               lint, types, layers and all tests (PYTEST='-k name' to choose)"
 	@echo "make lint | format      check the code | rewrite it in shape"
-	@echo "make bench              measure the index"
+	@echo "make bench              measure the index and the dream"
 	@echo "make clean              remove what the other targets made"
 
 demo: $(RUNTIME)
@@ -42,6 +42,7 @@ format: $(TOOLS)
 
 bench: $(TOOLS)
 	$(PY) benchmarks/index.py
+	$(PY) benchmarks/dream.py
 
 clean:
 	rm -rf $(VENV) demo-workspace build dist .langgraph_api .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

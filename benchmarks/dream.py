@@ -100,7 +100,7 @@ def run(units: int, delay: float, at_once: int, steps: int) -> tuple[float, list
         model = SlowModel(delay=delay, steps=steps)
         context = {"workspace": folder, "model": model, "max_concurrency": at_once}
         began = time.perf_counter()
-        state = graph.invoke({"date": DAY, "max_units": units}, {"max_concurrency": at_once}, context=context)
+        state = graph.invoke({"date": DAY, "max_units": units}, context=context)
         seconds = time.perf_counter() - began
         assert state["receipt"]["success"], state["receipt"]
         rows = WORDS[:units]

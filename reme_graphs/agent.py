@@ -6,10 +6,11 @@
 
 A plain loop: its messages live for the time of one call and are never checkpointed; what lasts is what the tools
 wrote. Faults go back to the same agent in the same conversation: one round for the shape of an answer, ``repairs``
-rounds for faults that the check found. Calls are capped, and so are repetitions of one call.
+rounds for faults that the check found. Calls are capped, so are repetitions of one call, and so is the time.
 """
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -92,6 +93,7 @@ class _Agent:
         self.final_name = final.__name__ if final else None
         self.usage = no_usage()
         self.last_call, self.times = "", 0
+        self.until = time.monotonic() + limits.max_seconds
 
     def run(self) -> AgentResult[Any]:
         for _ in range(self.limits.max_calls):
@@ -104,7 +106,10 @@ class _Agent:
         raise self._failed(f"no answer after {self.limits.max_calls} model calls")
 
     def _ask(self) -> AIMessage:
-        answer, cost = call_model(self.model, self.messages, self.limits, spent=self.usage)
+        left = self.until - time.monotonic()
+        if left <= 0 and self.usage["model_calls"]:
+            raise self._failed(f"no answer that stands within {self.limits.max_seconds:g} seconds")
+        answer, cost = call_model(self.model, self.messages, self.limits, spent=self.usage, seconds=left)
         self.usage = add_usage(self.usage, cost)
         self.messages.append(answer)
         return answer

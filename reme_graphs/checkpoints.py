@@ -83,16 +83,30 @@ def own_threads(saver: SqliteSaver) -> list[str]:
         return [str(row[0]) for row in cursor.fetchall()]
 
 
+def is_finished(state: StateSnapshot) -> bool:
+    """Say whether a run has nothing left to do.
+
+    ``next`` does not tell: it is empty also where a process died after the last task of a step and before the step's
+    checkpoint, with steps still to come.
+    """
+    return not open_nodes(state)
+
+
+def open_nodes(state: StateSnapshot) -> tuple[str, ...]:
+    """Return the nodes that run next, or whose end is not yet in a checkpoint."""
+    return tuple(task.name for task in state.tasks)
+
+
 def unfinished(path: Path, builders: Mapping[str, Builder]) -> dict[str, StateSnapshot]:
     """Return the state of each own thread that was killed or waits for an answer, oldest first."""
     with open_checkpoints(path) as saver:
-        return {thread: state for thread, state in _states(saver, builders) if state.next}
+        return {thread: state for thread, state in _states(saver, builders) if not is_finished(state)}
 
 
 def prune(path: Path, builders: Mapping[str, Builder]) -> int:
     """Delete own finished threads, give large free space back to the disk, and return how many threads went."""
     with open_checkpoints(path) as saver:
-        finished = [thread for thread, state in _states(saver, builders) if not state.next]
+        finished = [thread for thread, state in _states(saver, builders) if is_finished(state)]
         for thread in finished:
             saver.delete_thread(thread)
     _vacuum(path)

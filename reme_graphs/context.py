@@ -36,6 +36,7 @@ ENVIRONMENT_NAMES = {
     "mask_secrets": "REME_MASK_SECRETS",
     "max_concurrency": "REME_MAX_CONCURRENCY",
     "max_model_calls": "REME_MAX_MODEL_CALLS",
+    "max_unit_seconds": "REME_MAX_UNIT_SECONDS",
     "max_input_chars": "REME_MAX_INPUT_CHARS",
     "call_timeout": "REME_CALL_TIMEOUT",
     "retry_wait": "REME_RETRY_WAIT",
@@ -82,6 +83,9 @@ class Context(BaseModel):
     mask_secrets: bool = Field(True, description="Mask keys, tokens and passwords before anything is written or sent.")
     max_concurrency: int = Field(8, ge=1, le=256, description="Model conversations at one time.")
     max_model_calls: int = Field(12, ge=1, le=200, description="Model calls for one unit, resource or part of a note.")
+    max_unit_seconds: float = Field(
+        600.0, gt=0, description="Seconds for one unit, resource or part of a note; then it has failed for this run."
+    )
     max_input_chars: int = Field(60_000, ge=8_000, description="Characters of system and user messages together.")
     call_timeout: float = Field(
         120.0, gt=0, description="Seconds after which a model call is given up and tried again."

@@ -210,7 +210,8 @@ class DraftView:
             "text": kept.text if kept else "",
             **facts,
         }
-        self.store.records.write(record_name(self.unit_id), json.dumps(row, ensure_ascii=False, indent=1).encode())
+        data = json.dumps(row, ensure_ascii=False, indent=1).encode()
+        self.store.records.write(record_name(self.unit_id), data, durable=False)
 
 
 def record_name(unit_id: str) -> str:
@@ -219,9 +220,13 @@ def record_name(unit_id: str) -> str:
 
 
 def load_draft(store: FileStore, unit_id: str) -> dict[str, Any] | None:
-    """Return the record of a draft, None where there is none."""
+    """Return the record of a draft, None where there is none, or none left after a power failure."""
     data = store.records.read(record_name(unit_id))
-    return None if data is None else json.loads(data)
+    try:
+        record: dict[str, Any] | None = None if data is None else json.loads(data)
+    except ValueError:
+        return None
+    return record
 
 
 def version_of_text(text: str) -> str:

@@ -24,6 +24,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, Interrupt
 
 from reme_graphs import checkpoints
+from reme_graphs.auto_dream.graph import SIDE_BY_SIDE
 from reme_graphs.auto_dream.graph import builder as auto_dream
 from reme_graphs.auto_memory.graph import builder as auto_memory
 from reme_graphs.auto_memory.ledger import waiting_sessions
@@ -86,7 +87,7 @@ class UnfinishedRun:
     """Pass it to `ReMe.resume`."""
     graph: str
     next: tuple[str, ...]
-    """The nodes that run next."""
+    """The nodes that run next, or whose end is not yet in a checkpoint."""
     interrupts: tuple[Interrupt, ...]
     """What the run asks; empty where it was killed."""
 
@@ -97,7 +98,9 @@ class WorkspaceGraph:
     def __init__(self, name: str, saver: BaseCheckpointSaver[Any], context: Mapping[str, Any]) -> None:
         self.name = name
         self.description = DESCRIPTIONS[name]
-        self.compiled: Graph = BUILDERS[name].compile(checkpointer=saver, name=name)
+        self.compiled: Graph = (
+            BUILDERS[name].compile(checkpointer=saver, name=name).with_config(max_concurrency=SIDE_BY_SIDE)
+        )
         """The graph itself, for `get_state` and drawing."""
         self._saver = saver
         self._context = dict(context)
@@ -166,11 +169,11 @@ class WorkspaceGraph:
         return {**self._context, **(context or {})}
 
     def _drop(self, placed: RunnableConfig, thread: str) -> None:
-        if checkpoints.is_own(thread) and not self.compiled.get_state(placed).next:
+        if checkpoints.is_own(thread) and checkpoints.is_finished(self.compiled.get_state(placed)):
             self._saver.delete_thread(thread)
 
     async def _adrop(self, placed: RunnableConfig, thread: str) -> None:
-        if checkpoints.is_own(thread) and not (await self.compiled.aget_state(placed)).next:
+        if checkpoints.is_own(thread) and checkpoints.is_finished(await self.compiled.aget_state(placed)):
             await self._saver.adelete_thread(thread)
 
 
@@ -216,7 +219,7 @@ class ReMe:
         """Return the runs on own threads that were killed or wait for an answer, oldest first."""
         found = checkpoints.unfinished(checkpoints.checkpoint_path(self.store.root), BUILDERS)
         return [
-            UnfinishedRun(thread, checkpoints.graph_of(thread), state.next, state.interrupts)
+            UnfinishedRun(thread, checkpoints.graph_of(thread), checkpoints.open_nodes(state), state.interrupts)
             for thread, state in found.items()
         ]
 

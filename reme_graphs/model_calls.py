@@ -17,7 +17,7 @@ import httpx
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 
 from reme_graphs.errors import ModelCallError, ModelDeniedError
 from reme_graphs.secrets import mask_secrets
@@ -70,6 +70,8 @@ class Limits:
 
     max_calls: int = 12
     """Answered calls of one agent or one structured reply, repairs included."""
+    max_seconds: float = 600.0
+    """After so long an agent makes no further call, and no call is tried again."""
     max_input_chars: int = 60_000
     """System and user messages together."""
     attempts: int = 4
@@ -83,19 +85,26 @@ class Limits:
 
 
 def call_model(
-    model: CallableModel, messages: Sequence[BaseMessage], limits: Limits, *, spent: Usage | None = None
+    model: CallableModel,
+    messages: Sequence[BaseMessage],
+    limits: Limits,
+    *,
+    spent: Usage | None = None,
+    seconds: float | None = None,
 ) -> tuple[AIMessage, Usage]:
     """Ask the model once.
 
     Args:
         spent: usage of the calls before this one in the same conversation; a failure carries it on.
+        seconds: what is left for tries; None = all that the limits give.
 
     Raises:
         ModelDeniedError: wrong key or no access; the gate is closed.
         ModelCallError: any other failure, after the retries.
     """
     retrying = Retrying(
-        stop=stop_after_attempt(limits.attempts),
+        stop=stop_after_attempt(limits.attempts)
+        | stop_before_delay(limits.max_seconds if seconds is None else seconds),
         retry=retry_if_exception(is_transient),
         wait=_waiting(limits.first_wait),
         reraise=True,

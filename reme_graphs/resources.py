@@ -157,6 +157,7 @@ def limits(context: Context) -> Limits:
     """Return what a conversation with the model may use."""
     return Limits(
         max_calls=context.max_model_calls,
+        max_seconds=context.max_unit_seconds,
         max_input_chars=context.max_input_chars,
         first_wait=context.retry_wait,
         max_concurrency=context.max_concurrency,

@@ -23,6 +23,9 @@ from reme_graphs.model_calls import CallableModel
 
 Tool = BaseTool | type[BaseModel]
 
+_schemas: dict[tuple[Any, ...], str] = {}
+"""Rendered tools: thousands of agents bind the same few, and rendering one costs milliseconds."""
+
 
 def bind(model: BaseChatModel, tools: Sequence[Tool], *, tool_calling: bool) -> CallableModel:
     """Return the model with its tools.
@@ -32,7 +35,7 @@ def bind(model: BaseChatModel, tools: Sequence[Tool], *, tool_calling: bool) -> 
     """
     if tool_calling:
         try:
-            return model.bind_tools(list(tools))
+            return model.bind_tools([schema_of(tool) for tool in tools])
         except NotImplementedError as error:
             raise ModelDeniedError(
                 "this model cannot call tools; set tool_calling=False to let it answer in JSON"
@@ -44,9 +47,20 @@ def bind(model: BaseChatModel, tools: Sequence[Tool], *, tool_calling: bool) -> 
     return asking | model | reading
 
 
+def schema_of(tool: Tool) -> dict[str, Any]:
+    """Return a tool as models are told of it."""
+    key = (tool.name, tool.description, tool.args_schema) if isinstance(tool, BaseTool) else (tool,)
+    if not isinstance(key[-1], type):
+        return convert_to_openai_tool(tool)
+    if key not in _schemas:
+        _schemas[key] = json.dumps(convert_to_openai_tool(tool))
+    schema: dict[str, Any] = json.loads(_schemas[key])
+    return schema
+
+
 def describe(tools: Sequence[Tool]) -> str:
     """Return the part of a prompt that says which tools there are and how to call one in text."""
-    rows = [json.dumps(convert_to_openai_tool(tool)["function"], ensure_ascii=False) for tool in tools]
+    rows = [json.dumps(schema_of(tool)["function"], ensure_ascii=False) for tool in tools]
     return prompts.render("shared/text_tools.user", tools="\n".join(rows))
 
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 
 from reme_store.errors import InvalidPathError
 from reme_store.paths import METADATA, is_hidden, name_fault
-from reme_store.workspace import RECORD_FOLDERS, Workspace, replace_durably
+from reme_store.workspace import RECORD_FOLDERS, Workspace, replace_whole
 
 
 class Records:
@@ -21,10 +21,10 @@ class Records:
         """Return a record, or None where there is none."""
         return self._workspace.read_or_none(record_path(name))
 
-    def write(self, name: str, data: bytes) -> None:
-        """Replace a record."""
+    def write(self, name: str, data: bytes, *, durable: bool = True) -> None:
+        """Replace a record; one that is not durable may be lost, or come back empty, when the power fails."""
         with self._lock():
-            replace_durably(self._workspace.absolute(record_path(name)), data)
+            replace_whole(self._workspace.absolute(record_path(name)), data, durable=durable)
 
     def delete(self, name: str) -> None:
         """Remove a record that may be gone."""

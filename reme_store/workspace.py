@@ -126,7 +126,7 @@ class Workspace:
         with disk_faults(path):
             make_folder(target.parent)
             try:
-                _write_durably(target.parent / name, data, _mode_of(target))
+                _write_new(target.parent / name, data, _mode_of(target))
             except OSError:
                 (target.parent / name).unlink(missing_ok=True)
                 self.prune_empty(folder)
@@ -263,16 +263,22 @@ def make_folder(folder: Path) -> None:
 
 def replace_durably(target: Path, data: bytes) -> None:
     """Write a whole file atomically and durably: one of the program's own, or one outside the workspace."""
+    replace_whole(target, data, durable=True)
+
+
+def replace_whole(target: Path, data: bytes, *, durable: bool) -> None:
+    """Write a whole file atomically; what is not durable survives a killed process, not a power failure."""
     temporary = target.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
     with disk_faults(target.name):
         make_folder(target.parent)
         try:
-            _write_durably(temporary, data, _mode_of(target))
+            _write_new(temporary, data, _mode_of(target), durable=durable)
             os.replace(temporary, target)  # noqa: PTH105 - the audited call
         except OSError:
             temporary.unlink(missing_ok=True)
             raise
-        sync_folder(target.parent)
+        if durable:
+            sync_folder(target.parent)
 
 
 @contextmanager
@@ -305,7 +311,7 @@ def _mode_of(target: Path) -> int | None:
         return None
 
 
-def _write_durably(path: Path, data: bytes, mode: int | None) -> None:
+def _write_new(path: Path, data: bytes, mode: int | None, *, durable: bool = True) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         if mode is not None:
@@ -313,6 +319,7 @@ def _write_durably(path: Path, data: bytes, mode: int | None) -> None:
         view = memoryview(data)
         while view:
             view = view[os.write(descriptor, view) :]
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)

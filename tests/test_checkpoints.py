@@ -99,3 +99,15 @@ def test_two_connections_write_one_file(path: Path) -> None:
         compiled = _asking()["asking"].compile(checkpointer=second)
         compiled.invoke({"text": ""}, thread_config("t"))
     assert _threads(path) == {"t"}
+
+
+def test_a_run_killed_between_its_last_task_and_the_checkpoint_is_not_finished(path: Path) -> None:
+    thread = new_thread("asking")
+    _run(path, thread, {"text": ""})
+    with open_checkpoints(path) as saver:
+        saver.conn.execute("DELETE FROM checkpoints WHERE checkpoint_id = (SELECT MAX(checkpoint_id) FROM checkpoints)")
+        saver.conn.commit()
+    assert prune(path, _asking()) == 0
+    assert list(unfinished(path, _asking())) == [thread]
+    assert _run(path, thread, None)["reply"] == "nothing to ask"
+    assert prune(path, _asking()) == 1

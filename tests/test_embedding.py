@@ -125,3 +125,17 @@ def test_two_openings_share_one_workspace(tmp_path: Path) -> None:
 def test_without_a_workspace_the_caller_is_told_what_to_name() -> None:
     with pytest.raises(InvalidRequestError, match="REME_WORKSPACE"), open_reme():
         pass
+
+
+def test_fifty_dreams_leave_a_small_database(tmp_path: Path) -> None:
+    day, path = "2026-01-12", tmp_path / "reme_metadata" / "checkpoints.sqlite"
+    with open_reme(tmp_path) as reme:
+        for run in range(50):
+            for number in range(20 if run == 0 else 1):
+                note = f"daily/{day}/note-{number}.md"
+                text = f"# Note {number}\n\nWe use pump {run}{number} because it is quiet. {'It hums. ' * 50}\n"
+                reme.store.write(note, text, overwrite=True)
+            state = reme.auto_dream.invoke({"date": day, "max_units": 50})
+            assert state["receipt"]["success"], state["receipt"]
+    assert sum(file.stat().st_size for file in path.parent.glob("checkpoints.sqlite*")) < 1_000_000
+    assert b"It hums" not in path.read_bytes()

@@ -40,6 +40,9 @@ def after_commit(state: DreamState) -> list[Send] | Literal["topics"]:
     return tasks(state, state["again"]) or "topics"
 
 
+SIDE_BY_SIDE = 16
+"""Units at work at one time where the caller does not say; ``max_concurrency`` of the context bounds their calls."""
+
 builder = StateGraph(DreamState, context_schema=Context, input_schema=DreamInput)
 builder.add_node("extract", extract)
 builder.add_node("integrate", integrate)
@@ -52,4 +55,4 @@ builder.add_edge("integrate", "commit")
 builder.add_conditional_edges("commit", after_commit, ["integrate", "topics"])
 builder.add_edge("topics", "finish")
 builder.add_edge("finish", END)
-graph = builder.compile(name="auto_dream")
+graph = builder.compile(name="auto_dream").with_config(max_concurrency=SIDE_BY_SIDE)

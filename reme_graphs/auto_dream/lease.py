@@ -91,12 +91,16 @@ def _give_back(store: FileStore, held: _Held) -> None:
 
 
 def _write(store: FileStore, run_id: str, until: float) -> None:
-    store.records.write(RECORD, json.dumps(_Note(run_id=run_id, until=until)).encode())
+    store.records.write(RECORD, json.dumps(_Note(run_id=run_id, until=until)).encode(), durable=False)
 
 
 def _noted(store: FileStore) -> _Note:
     data = store.records.read(RECORD)
-    return _Note(run_id="", until=0.0) if data is None else json.loads(data)
+    try:
+        note = json.loads(data or b"{}")
+        return _Note(run_id=str(note["run_id"]), until=float(note["until"]))
+    except (ValueError, KeyError, TypeError):
+        return _Note(run_id="", until=0.0)
 
 
 def _of(store: FileStore) -> _Held:

@@ -25,13 +25,14 @@ from reme_graphs.auto_dream.progress import count_drafted, forget, teller
 from reme_graphs.auto_dream.reading import read_sources
 from reme_graphs.auto_dream.recall import recall
 from reme_graphs.auto_dream.rehearsal import dream_workspace
-from reme_graphs.auto_dream.request import NoDreamError, beginning, check_review, read_request, refusal
+from reme_graphs.auto_dream.request import NoDreamError, beginning, can_resume, check_review, read_request, refusal
 from reme_graphs.auto_dream.review import RESPONSE_SCHEMA, read_answer
 from reme_graphs.auto_dream.state import DreamState, Outcome, Request, UnitTask
 from reme_graphs.context import Context, read_context
 from reme_graphs.errors import ModelCallError, ModelDeniedError, ModelOutputError
 from reme_graphs.resources import chat_model, engine_name, open_workspace
 from reme_store.errors import InvalidRequestError
+from reme_store.file_store import FileStore
 
 BUSY = "another dream is at work in this workspace; run this one again when that has ended"
 
@@ -49,8 +50,9 @@ def extract(state: DreamState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def _extracted(context: Context, request: Request, runtime: Runtime[Context]) -> dict[str, Any]:
     model, run_id = chat_model(context), uuid.uuid4().hex
-    if context.dry_run:
-        with open_workspace(context) as store:
+    with open_workspace(context) as store:
+        rehearsal.sweep(store.root)
+        if context.dry_run:
             rehearsal.prepare(store.root, run_id)
     with dream_workspace(context, run_id) as store, lease(store, run_id) as mine:
         if not mine:
@@ -122,18 +124,33 @@ def finish(state: DreamState, runtime: Runtime[Context]) -> dict[str, Any]:
     if state["refused"]:
         return make_receipt(state, _engine(runtime), {})
     context = read_context(runtime.context)
-    with dream_workspace(context, state["run_id"]) as store, lease(store, state["run_id"]):
-        closed = close_run(store, state, engine_name(context), time.time())
-        if context.dry_run:
-            with open_workspace(context) as real:
-                paths = [row["target_path"] for row in closed["integrate_results"]]
-                closed["diffs"] = rehearsal.diffs(real, store, paths)
-        store.note_job("auto_dream", "; ".join([*state["errors"], *closed["problems"]])[:500])
-        end_lease(store, state["run_id"])
-    if context.dry_run:
-        rehearsal.remove(context.folder.resolve(), state["run_id"])
+    closed = _rehearsed(state, context) if context.dry_run else _closed(state, context)
     forget(state["run_id"])
     return make_receipt(state, engine_name(context), closed)
+
+
+def _closed(state: DreamState, context: Context, real: FileStore | None = None) -> dict[str, Any]:
+    """Close the run in the workspace it works on; beside the real one where that is a copy."""
+    with dream_workspace(context, state["run_id"]) as store, lease(store, state["run_id"]):
+        closed = close_run(store, state, engine_name(context), time.time())
+        if real is not None:
+            closed["diffs"] = rehearsal.diffs(real, store, [row["target_path"] for row in closed["integrate_results"]])
+        store.note_job("auto_dream", "; ".join([*state["errors"], *closed["problems"]])[:500])
+        end_lease(store, state["run_id"])
+    return closed
+
+
+def _rehearsed(state: DreamState, context: Context) -> dict[str, Any]:
+    """Close a dry run; one that was killed on the way ends as it would have."""
+    with open_workspace(context) as real:
+        closed = rehearsal.ended(real, state["run_id"])
+        if closed is None:
+            closed = _closed(state, context, real)
+            resumable = can_resume(get_config().get("configurable", {}))
+            rehearsal.end(real, state["run_id"], closed, resumable=resumable)
+        else:
+            rehearsal.remove(real, state["run_id"])
+    return closed
 
 
 def _engine(runtime: Runtime[Context]) -> str:

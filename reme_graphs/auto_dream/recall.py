@@ -5,6 +5,7 @@ with the first of them within two steps, through daily notes but not through day
 that the commit can tell whether the unit would be offered something else by now.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,8 @@ from reme_graphs.auto_dream.sources import is_day_page, text_of
 from reme_store.file_store import FileStore
 from reme_store.text.tokenize import Tokenizer
 
+PROVENANCE = re.compile(r"^derived_from::.*$|^(?:name|description):", re.MULTILINE)
+"""What every note has and what therefore makes none of them near."""
 HITS = 20
 FIRST = 5
 """How many hits decide whether a recall is still the same."""
@@ -26,7 +29,9 @@ NEAR_QUERY = 0.2
 NEAR_WEIGHT = 1.5
 """... and what they weigh at least: more than one word."""
 NEAR_NAME = 0.5
-"""The same of the terms of the unit's name alone."""
+"""Or more than this share of the terms of the unit's name alone."""
+LEAST_WEIGHT = 0.3
+"""A term that weighs less is a stop word and says nothing of nearness."""
 HEAD_CHARS = 2_000
 """How much of a note is compared, front matter included."""
 
@@ -73,16 +78,17 @@ def is_outdated(store: FileStore, unit: Mapping[str, Any], seen: Mapping[str, st
 
 def is_near(unit: Mapping[str, Any], text: str) -> bool:
     """Tell whether a note may hold the unit's abstraction, by the terms they share."""
-    terms = set(_tokenizer().tokenize(text[:HEAD_CHARS]))
+    terms = set(_tokenizer().tokenize(PROVENANCE.sub("", text[:HEAD_CHARS])))
     matched, whole = _weigh(query_of(unit), terms)
     named, name = _weigh(str(unit["name"]), terms)
-    return (matched >= NEAR_WEIGHT and matched >= NEAR_QUERY * whole) or (named > 0 and named >= NEAR_NAME * name)
+    return (matched >= NEAR_WEIGHT and matched >= NEAR_QUERY * whole) or named > NEAR_NAME * name
 
 
 def _weigh(query: str, terms: set[str]) -> tuple[float, float]:
-    """Return what a query's terms weigh that are among the terms, and what all of them weigh."""
+    """Return what a query's terms weigh that are among the terms, and what all of them weigh, stop words aside."""
     words = set(_tokenizer().tokenize(query))
-    weights = {term: weight for term, weight in _tokenizer().query_weights(query).items() if term in words}
+    every = _tokenizer().query_weights(query).items()
+    weights = {term: weight for term, weight in every if term in words and weight >= LEAST_WEIGHT}
     return sum(weight for term, weight in weights.items() if term in terms), sum(weights.values())
 
 

@@ -46,11 +46,16 @@ def check_review(context: Context, configurable: Mapping[str, Any]) -> None:
     Raises:
         NoDreamError: there is no checkpointer to wait with.
     """
-    if context.review and not context.dry_run and not configurable.get(CHECKPOINTER):
+    if context.review and not context.dry_run and not can_resume(configurable):
         raise NoDreamError(
             "review needs a checkpointer: compile the graph with one and give a thread_id, "
             "or run it through open_reme or a server"
         )
+
+
+def can_resume(configurable: Mapping[str, Any]) -> bool:
+    """Tell whether a run is kept somewhere while it goes on."""
+    return bool(configurable.get(CHECKPOINTER))
 
 
 def beginning(request: Request, run_id: str) -> dict[str, Any]:

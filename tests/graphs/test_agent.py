@@ -136,3 +136,18 @@ def test_a_model_object_that_cannot_bind_tools_is_refused_with_the_way_out() -> 
     with pytest.raises(ModelDeniedError, match="tool_calling=False"):
         run_agent(model, [read], START, limits=Limits())
     assert run_agent(model, [read], START, limits=Limits(tool_calling=False)).value == "x"
+
+
+def test_after_the_seconds_no_further_call_is_made() -> None:
+    model, error = run([calling(("read", {"path": "a.md"})), "Done."], Limits(max_seconds=0.0))
+    assert isinstance(error, ModelOutputError)
+    assert "within 0 seconds" in str(error)
+    assert len(model.asked) == 1, "the first call is always made"
+    assert error.usage["model_calls"] == 1
+
+
+def test_after_the_seconds_a_busy_provider_is_not_asked_again() -> None:
+    model, error = run([refused(503), "Done."], Limits(max_seconds=0.0, first_wait=0.0))
+    assert isinstance(error, ModelCallError)
+    assert error.transient
+    assert len(model.asked) == 1

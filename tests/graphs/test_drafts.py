@@ -143,3 +143,8 @@ def _change(view: DraftView, change: str) -> None:
         view.write(NOTE, "# Router\n", overwrite=True)
     else:
         view.frontmatter_update(NOTE, {"kind": "x"})
+
+
+def test_a_record_that_a_power_failure_left_empty_is_no_draft(store: FileStore) -> None:
+    store.records.write("drafts/u9.json", b"")
+    assert load_draft(store, "u9") is None

@@ -10,7 +10,7 @@ import openai
 import pytest
 from langchain_openai.chat_models.base import OpenAITimeoutError
 
-from tests.support.dreaming import Dreamer, Memory, create, outcome, source, three, unit
+from tests.support.dreaming import Dreamer, Memory, create, outcome, source, three, unit, update
 from tests.support.scripted_model import Asked, calling
 
 TEA = "Theme TEA"
@@ -235,3 +235,14 @@ def test_a_unit_named_in_signs_only_is_integrated(memory: Memory) -> None:
     dreamer = Dreamer([unit("!?", path, summary="…")], {"!?": create("digest/wiki/signs.md", "ESSENCE", path)})
     assert memory.dream(dreamer)["receipt"]["success"]
     assert "ESSENCE" in memory.read("digest/wiki/signs.md")
+
+
+def test_a_unit_that_takes_too_long_fails_alone(memory: Memory) -> None:
+    dreamer = three(memory)
+    path = memory.put("digest/wiki/kettle.md", "---\nname: kettle\n---\nOLD\n")
+    dreamer.plans["Theme TEA"] = update("REFINE", path, "OLD", "OLD and NEW")
+    state = memory.dream(dreamer, max_unit_seconds=1e-9)
+    assert [(row["name"], "seconds" in row["error"]) for row in state["failed_units"]] == [("Theme TEA", True)]
+    assert len(dreamer.of("Theme TEA")) == 1
+    assert len(state["integrate_results"]) == 2
+    assert state["receipt"]["usage"]["model_calls"] == len(dreamer.asked), "failed units count too"

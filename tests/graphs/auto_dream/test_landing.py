@@ -297,3 +297,34 @@ def test_a_dry_run_shows_the_serial_result_and_changes_nothing(memory: Memory) -
     assert len(real["changed_paths"]) == 2, "the rehearsal marked nothing as done"
     lines = [line[1:] for line in diff.split("\n") if line.startswith("+") and not line.startswith("+++")]
     assert all(line in memory.read(PUMP).split("\n") for line in lines)
+
+
+def test_a_draft_of_another_version_of_its_note_is_made_again(memory: Memory) -> None:
+    """Also where the change makes the note no better match of the unit, so that the recall does not tell."""
+    memory.put(PUMP, "---\nname: heat-pump\n---\n# Heat pump\n\n## Log\n")
+    path = memory.note("tulip")
+    typed = []
+
+    def plan(asked: Asked, turn: int) -> Any:
+        if turn == 0:
+            return calling(("read", {"path": PUMP}))
+        edit = ("edit", {"path": PUMP, "old": "## Log\n", "new": f"## Log\n\nADDED\n{derived(path)}"})
+        if turn == 1:
+            return calling(edit)
+        if not typed:
+            typed.append(memory.put(PUMP, memory.read(PUMP) + "\nTYPED by a person.\n"))
+        return calling(outcome("REFINE", PUMP))
+
+    state = memory.dream(Dreamer([unit("Tulip", path)], {"Tulip": plan}))
+    assert [row["attempts"] for row in state["integrate_results"]] == [2]
+    assert memory.read(PUMP).count("ADDED") == 1
+    assert memory.read(PUMP).count("TYPED by a person.") == 1
+
+
+def test_one_common_word_or_the_form_of_a_note_makes_no_note_near() -> None:
+    asked = {"name": "Care of the turbine", "summary": "what the notes say about the turbine and how it is cared for"}
+    form = f"---\nname: {{0}}\ndescription: how the {{0}} is cared for\n---\n# {{0}}\n\n{derived(source('{0}'))}"
+    assert not recall.is_near(asked, form.format("harbour"))
+    assert recall.is_near(asked, form.format("turbine"))
+    described = {"name": "Describing the names we derive", "summary": "daily description, derived name"}
+    assert not recall.is_near(described, form.format("harbour"))

@@ -1,6 +1,7 @@
 """Killed at any point, resumed or run anew: each unit lands once, and no call is made twice."""
 
 import json
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,16 @@ from pathlib import Path
 from langgraph.checkpoint.sqlite import SqliteSaver
 from tests.support.dreaming import Memory, compiled_with, tea_topic, three
 
-root, wanted, count = sys.argv[1:4]
+root, wanted, count, dry_run = sys.argv[1:5]
 seen = 0
 
 def hook(event, args):
     global seen
-    if event != "os.rename":
+    if event not in ("os.rename", "shutil.rmtree"):
         return
-    target = os.fsdecode(args[1])
-    kind = ("digest" if "/digest/" in target else "interests" if target.endswith("interests.yaml")
+    target = os.fsdecode(args[1] if event == "os.rename" else args[0])
+    kind = ("removal" if event == "shutil.rmtree" else "digest" if "/digest/" in target
+            else "interests" if target.endswith("interests.yaml")
             else "ledger" if target.endswith("ledger/dream.json") else "draft" if "/drafts/" in target else "")
     if kind == wanted:
         seen += 1
@@ -39,7 +41,7 @@ dreamer = three(memory)
 dreamer.topics = [tea_topic()]
 with SqliteSaver.from_conn_string(str(memory.root.parent / "c.sqlite")) as saver:
     sys.addaudithook(hook)
-    memory.dream(dreamer, compiled_with(saver), thread="k")
+    memory.dream(dreamer, compiled_with(saver), thread="k", dry_run=dry_run == "True")
 """
 
 PLACES = [
@@ -56,8 +58,8 @@ PLACES = [
 """Before which write the process dies: the how-many-th of its kind."""
 
 
-def killed(memory: Memory, place: str, count: int) -> None:
-    done = run_python(CHILD, memory.root, place, count)
+def killed(memory: Memory, place: str, count: int, *, dry_run: bool = False) -> None:
+    done = run_python(CHILD, memory.root, place, count, dry_run)
     assert done.returncode == -9, done.stderr
 
 
@@ -86,11 +88,27 @@ def test_a_killed_dream_is_finished_without_doing_a_unit_twice(
     assert len(dreamer.asked) == asked, "nothing is left to do"
 
 
-def resumed(memory: Memory, dreamer: Dreamer, saver: Any) -> dict[str, Any]:
+def resumed(memory: Memory, dreamer: Dreamer, saver: Any, **options: Any) -> dict[str, Any]:
     compiled = compiled_with(saver)
-    context = {"workspace": str(memory.root), "model": dreamer.model(), "timezone": "Asia/Shanghai"}
+    context = {"workspace": str(memory.root), "model": dreamer.model(), "timezone": "Asia/Shanghai", **options}
     state: dict[str, Any] = compiled.invoke(None, {"configurable": {"thread_id": "k"}}, context=context)
     return state
+
+
+def test_a_dry_run_killed_while_it_removes_its_copy_still_shows_its_differences(memory: Memory) -> None:
+    whole = memory.dream(three(memory), dry_run=True)["receipt"]["metadata"]["diffs"]
+    killed(memory, "removal", 1, dry_run=True)
+    [copy] = (memory.root / "reme_metadata/drafts").glob("rehearsal-*[!n]")
+    shutil.rmtree(copy)
+    dreamer = three(memory)
+    with SqliteSaver.from_conn_string(str(memory.root.parent / "c.sqlite")) as saver:
+        state = resumed(memory, dreamer, saver, dry_run=True)
+    assert state["receipt"]["metadata"]["diffs"] == whole
+    assert sorted(whole) == sorted(f"digest/{name}" for name in NODES)
+    assert dreamer.calls() == []
+
+
+NODES = ("procedure/pump-lesson.md", "personal/tea-lesson.md", "wiki/solar-lesson.md")
 
 
 def test_a_resume_repeats_only_the_unit_that_was_cut_off(memory: Memory) -> None:
@@ -189,3 +207,10 @@ def test_a_dead_run_keeps_nobody_waiting(memory: Memory) -> None:
     note = json.loads(Path(memory.root, "reme_metadata/ledger/dream-lease.json").read_text())
     assert note["run_id"]
     assert memory.dream(three(memory))["receipt"]["success"]
+
+
+@pytest.mark.parametrize("record", [b"", b"[]", b'{"run_id": 1}'])
+def test_a_lease_that_cannot_be_read_keeps_nobody_waiting(memory: Memory, record: bytes) -> None:
+    dreamer = three(memory)
+    memory.put("reme_metadata/ledger/dream-lease.json", record.decode())
+    assert memory.dream(dreamer)["receipt"]["success"]
