@@ -70,6 +70,8 @@ def check_move(paths: PathResolver, source: str, target: str, *, overwrite: bool
         raise paths.missing(source)
     if paths.is_folder(target):
         raise NoteExistsError(f"{target!r} exists; a folder is never replaced, move its notes one by one", path=target)
+    if paths.exists(target) and paths.is_folder(source):
+        raise NoteExistsError(f"{target!r} is a file; a folder does not replace it, choose another path", path=target)
     if paths.exists(target) and not overwrite:
         raise NoteExistsError(f"{target!r} exists; overwrite=true replaces it", path=target)
 
@@ -111,6 +113,9 @@ def _check_folder_target(source: str, target: str) -> None:
 def _check_file_target(paths: PathResolver, source: str, target: str, dst_path: str) -> None:
     if paths.is_folder(target):
         raise NoteExistsError(f"{target!r} is a folder; write '{target}/{source.rpartition('/')[2]}'", path=target)
+    if dst_path.endswith("/"):
+        named = f"{dst_path}{source.rpartition('/')[2]}"
+        raise InvalidPathError(f"{dst_path!r} is the name of a folder; write {named!r}", path=target)
     if suffix_of(source) != suffix_of(target) and not suffix_of(dst_path):
         raise InvalidPathError(f"{dst_path!r} lacks the suffix of {source!r}; write the whole name", path=target)
 
@@ -136,7 +141,7 @@ def plan_move(
 ) -> tuple[Plan, LinkReport]:
     """Plan a move of a file or folder, every link to what moves rewritten."""
     moves = {path: target + path.removeprefix(source) for path in files_below(workspace, source)}
-    writes, report = _plan_retargets(workspace, inbound, moves) if retarget else ([], LinkReport())
+    writes, report = _plan_retargets(workspace, inbound, moves, target) if retarget else ([], LinkReport())
     changes: list[Write | Discard | Rename] = list(writes)
     if overwrite and workspace.absolute(target).exists():
         changes.append(Discard(target, _version_in(writes, workspace, target)))
@@ -157,11 +162,12 @@ def count_inbound(workspace: Workspace, inbound: InboundSources, path: str) -> L
 
 
 def _plan_retargets(
-    workspace: Workspace, inbound: InboundSources, moves: Mapping[str, str]
+    workspace: Workspace, inbound: InboundSources, moves: Mapping[str, str], replaced: str
 ) -> tuple[list[Write], LinkReport]:
+    """Plan new texts of the notes that link to what moves; the one that is replaced goes as it is."""
     writes, report = [], LinkReport()
     for path in _sources(inbound, moves):
-        text = _text(workspace, path)
+        text = _text(workspace, path) if path != replaced else None
         if text is None:
             continue
         rewritten, count = retarget_wikilinks(text, moves)

@@ -222,7 +222,12 @@ class PathResolver:
         parts = path.split("/")
         for depth, name in enumerate(parts):
             parent = "/".join(parts[:depth])
-            if os.path.lexists(self.absolute("/".join(parts[: depth + 1]))):
+            here = "/".join(parts[: depth + 1])
+            if os.path.lexists(self.absolute(here)):
+                if depth + 1 < len(parts) and self.exists(here) and not self.is_folder(here):
+                    raise InvalidPathError(
+                        f"{here!r} is a file, so nothing can be in it; choose another path", path=path
+                    )
                 continue
             fault = name_fault(name)
             if fault:

@@ -134,7 +134,8 @@ class Versions:
             (put.before for put in transaction.steps if put.kind == "put" and put.path == step.path), step.before
         )
         there = self._workspace.absolute(step.to)
-        if not there.exists() or self._workspace.absolute(step.path).exists():
+        leaves = any(other.kind == "rename" and other.to == step.path for other in transaction.steps)
+        if not there.exists() or (self._workspace.absolute(step.path).exists() and not leaves):
             raise EditConflictError(
                 f"{step.path!r} cannot come back: something else is there, or it is gone from where it was put",
                 path=step.path,

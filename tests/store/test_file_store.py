@@ -817,3 +817,36 @@ def test_records_may_be_removed_while_the_store_is_open(store: FileStore) -> Non
         assert text(store, "a.md") == "walrus [[c.md]]\nnarwhal\n"
         assert found(other, "walrus") == found(store, "walrus") == ["a.md"]
         assert [each["tool"] for each in store.history("a.md").metadata["versions"]] == ["move", "append", ""]
+
+
+def test_a_move_that_overwrote_a_note_is_undone_whole(store: FileStore) -> None:
+    before = {"p.md": "P [[q.md]]\n", "q.md": "Q [[p.md]] [[q.md]]\n", "l.md": "[[q.md]] [[p.md]]\n"}
+    for path, data in before.items():
+        put(store, path, data)
+    store.refresh()
+    with store.journal(tool="dream", run_id="r1"):
+        moved = store.move("q.md", "p.md", overwrite=True)
+    assert moved.metadata["by_file"] == [{"path": "l.md", "count": 1}, {"path": "p.md", "count": 1}]
+    assert text(store, "p.md") == "Q [[p.md]] [[p.md]]\n"
+    store.undo_run("r1")
+    assert {path: text(store, path) for path in before} == before
+    assert store.health_check().metadata["health"]["drift"] == []
+
+
+def test_a_place_that_cannot_be_meant_is_a_mistake_of_the_caller(store: FileStore) -> None:
+    store.write("note.md", "n")
+    store.write("other.md", "o")
+    store.write("folder/in.md", "i")
+    for refused in (
+        lambda: store.write("note.md/x.md", "x"),
+        lambda: store.move("other.md", "note.md/x.md"),
+        lambda: store.move("folder", "note.md/folder"),
+        lambda: store.upload("note.md/x.pdf", "/x.pdf"),
+    ):
+        with pytest.raises(InvalidPathError, match=r"'note\.md' is a file"):
+            refused()
+    for overwrite in (False, True):
+        with pytest.raises(NoteExistsError, match="is a file"):
+            store.move("folder", "note.md", overwrite=overwrite)
+    with pytest.raises(InvalidPathError, match=r"'made/other\.md'"):
+        store.move("other.md", "made/")
