@@ -3,7 +3,7 @@
 What is on disk is the business of ``index.store``, which files changed that of the caller: this module takes bytes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,11 @@ from reme_store.note_record import (
     note_row,
     parse_record,
     read_record,
-    record_terms,
+    record_texts,
     render_record,
 )
 from reme_store.text.chunking import DEFAULT_CHUNK_CHARS
+from reme_store.text.term_counts import TermCounter, TermCounts, Weighted
 from reme_store.text.tokenize import Tokenizer
 
 
@@ -31,7 +32,7 @@ class _RecordCodec:
     """How note records stand in the log and in segments."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+        self._counter = TermCounter(tokenizer)
 
     def render(self, record: NoteRecord) -> dict[str, Any]:
         return render_record(record)
@@ -41,7 +42,10 @@ class _RecordCodec:
 
     def entry(self, record: NoteRecord, frame: int, line: int, share: int) -> Entry:
         row = note_row(record, frame=frame, line=line, share=share)
-        return Entry(row, record.links, record_terms(record, self._tokenizer))
+        return Entry(row, record.links, record_texts(record))
+
+    def count(self, documents: Sequence[Sequence[Weighted]]) -> TermCounts:
+        return self._counter.count(documents)
 
 
 class NoteIndex:

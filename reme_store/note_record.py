@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reme_store.index.keyword import count_terms
 from reme_store.index.notes import CONTENT, INDEX, ChunkRow, NoteRow
 from reme_store.models import FileChunk, FileLink, FileNode, FileState
 from reme_store.text.chunking import (
@@ -21,7 +20,7 @@ from reme_store.text.chunking import (
 from reme_store.text.decoding import decode_text
 from reme_store.text.front_matter import ParsedNote, parse_note
 from reme_store.text.markdown import read_headings
-from reme_store.text.tokenize import Tokenizer, title_term
+from reme_store.text.term_counts import Weighted
 from reme_store.text.wikilinks import fold_edges, parse_wikilinks
 
 TEXT_SUFFIXES = (".md", ".txt", ".json", ".jsonl", ".csv", ".yaml", ".yml", ".html", ".htm")
@@ -99,18 +98,18 @@ def _maybe(chunk: FileChunk | None) -> tuple[FileChunk, ...]:
     return () if chunk is None else (chunk,)
 
 
-def record_terms(record: NoteRecord, tokenizer: Tokenizer) -> list[dict[str, int]]:
-    """Return the terms of each chunk with their counts."""
-    return [count_terms(_weighted_terms(chunk, tokenizer)) for chunk in record.chunks]
+def record_texts(record: NoteRecord) -> list[list[Weighted]]:
+    """Return the texts by which each chunk is found."""
+    return [list(_weighted(chunk)) for chunk in record.chunks]
 
 
-def _weighted_terms(chunk: FileChunk, tokenizer: Tokenizer) -> Iterator[tuple[list[str], int]]:
+def _weighted(chunk: FileChunk) -> Iterator[Weighted]:
     for text, weight in weighted_texts(chunk):
-        yield tokenizer.tokenize(text), weight
+        yield Weighted(text, weight)
     fields = chunk.metadata.get("fields", {})
     for key in ("name", "stem"):
         if key in fields:
-            yield [title_term(fields[key])], FIELD_WEIGHTS[key]
+            yield Weighted(fields[key], FIELD_WEIGHTS[key], is_title=True)
 
 
 def note_row(record: NoteRecord, *, frame: int, line: int, share: int) -> NoteRow:

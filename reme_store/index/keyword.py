@@ -6,56 +6,47 @@ dead. Scores are computed over all segments at once: the same live documents sco
 """
 
 import threading
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, count, pairwise
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from reme_store.index import bm25
 from reme_store.index.arrays import Array
-from reme_store.index.notes import hash64, hashes64
+from reme_store.text.term_counts import TermCounts, term_hash
 
 _COLUMNS = ("terms", "starts", "docs", "counts", "lengths")
 _CACHED_POSTINGS = 4_000_000
-_MAX_COUNT = 65_535
 _SLICE_POSTINGS = 2_000_000
 
 
 class Postings:
     """The postings of one segment.
 
-    Columns: ``terms`` uint64[t] sorted; ``starts`` int64[t + 1]; ``docs`` uint32[p]; ``counts`` uint16[p]; ``lengths``
-    uint32[d].
+    Columns: ``terms`` uint64[t] sorted; ``starts`` uint32[t + 1]; ``docs`` uint16[p]; ``counts`` uint8[p]; ``lengths``
+    uint32[d]; wider ones where a number needs it.
     """
 
     def __init__(self, columns: Mapping[str, Array]) -> None:
         self.terms, self.starts, self.docs, self.counts, self.lengths = (columns[name] for name in _COLUMNS)
 
     @classmethod
-    def build(cls, documents: Sequence[Mapping[str, int]]) -> "Postings":
-        """Make postings of documents, each given as its terms with their counts."""
-        vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
-        sizes = np.array([len(document) for document in documents], dtype=np.int64)
-        total = int(sizes.sum())
-        ids = np.fromiter(map(vocabulary.__getitem__, chain.from_iterable(documents)), dtype=np.int64, count=total)
-        counts = np.fromiter(chain.from_iterable(d.values() for d in documents), dtype=np.int64, count=total)
-        hashes = hashes64(vocabulary)
-        docs = np.repeat(np.arange(len(documents), dtype=np.uint32), sizes)
-        lengths = np.array([sum(document.values()) for document in documents], dtype=np.uint32)
-        return cls._grouped(hashes, ids, docs, np.minimum(counts, _MAX_COUNT).astype(np.uint16), lengths)
+    def build(cls, counted: TermCounts) -> "Postings":
+        """Make postings of counted documents."""
+        starts = np.concatenate([[0], np.cumsum(counted.sizes)])
+        return cls._packed(counted.terms, starts, counted.docs, counted.counts, counted.lengths)
 
     @classmethod
-    def _grouped(cls, hashes: Array, ids: Array, docs: Array, counts: Array, lengths: Array) -> "Postings":
-        """Sort postings by term, then document, where ``ids`` index ``hashes`` and documents already ascend."""
-        by_hash = np.argsort(hashes, kind="stable")
-        rank = np.empty(len(hashes), dtype=np.int64)
-        rank[by_hash] = np.arange(len(hashes))
-        ranks = rank[ids]
-        order = np.argsort(ranks, kind="stable")
-        starts = np.zeros(len(hashes) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(ranks, minlength=len(hashes)), out=starts[1:])
-        columns = (hashes[by_hash], starts, docs[order], counts[order], lengths)
+    def _packed(cls, terms: Array, starts: Array, docs: Array, counts: Array, lengths: Array) -> "Postings":
+        """Make postings whose numbers take as few bytes as they need."""
+        n_docs = len(lengths)
+        columns = (
+            terms,
+            starts.astype(np.uint32 if len(docs) < 1 << 32 else np.uint64),
+            docs.astype(np.uint16 if n_docs <= 1 << 16 else np.uint32),
+            counts.astype(np.uint8 if not len(counts) or counts.max() < 1 << 8 else np.uint32),
+            lengths.astype(np.uint32),
+        )
         return cls(dict(zip(_COLUMNS, columns, strict=True)))
 
     @classmethod
@@ -68,20 +59,25 @@ class Postings:
         for (part, moved), rank in zip(parts, ranks, strict=True):
             kept = moved >= 0
             lengths[moved[kept]] = part.lengths[kept]
-            sizes[rank] += np.diff(part.starts)
+            sizes[rank] += part.sizes()
         slices = [
             _merged_slice(parts, ranks, first, last) for first, last in pairwise(_slice_bounds(sizes, _SLICE_POSTINGS))
         ]
         merged = np.concatenate([kept for kept, _, _ in slices]) if slices else sizes
         used = merged > 0
-        starts = np.concatenate([[0], np.cumsum(merged[used])]).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(merged[used])])
         docs = np.concatenate([docs for _, docs, _ in slices]) if slices else np.zeros(0, dtype=np.uint32)
-        counts = np.concatenate([counts for _, _, counts in slices]) if slices else np.zeros(0, dtype=np.uint16)
-        return cls(dict(zip(_COLUMNS, (terms[used], starts, docs, counts, lengths), strict=True)))
+        counts = np.concatenate([counts for _, _, counts in slices]) if slices else np.zeros(0, dtype=np.uint8)
+        return cls._packed(terms[used], starts, docs, counts, lengths)
 
     def arrays(self) -> dict[str, Array]:
         """Return the arrays to store the postings by."""
         return {name: getattr(self, name) for name in _COLUMNS}
+
+    def sizes(self, first: int = 0, last: int | None = None) -> Array:
+        """Return int64[last - first]: how many postings each of these terms has."""
+        starts = self.starts[first : None if last is None else last + 1].astype(np.int64)
+        return starts[1:] - starts[:-1]
 
     def range(self, term: int) -> tuple[int, int]:
         """Return where the postings of a hashed term stand."""
@@ -94,7 +90,7 @@ class Postings:
         """Return the hashed terms that some live document holds."""
         if alive is None:
             return self.terms
-        holders = np.repeat(np.arange(len(self.terms)), np.diff(self.starts))[alive[self.docs]]
+        holders = np.repeat(np.arange(len(self.terms)), self.sizes())[alive[self.docs]]
         return self.terms[np.bincount(holders, minlength=len(self.terms)) > 0]
 
 
@@ -116,7 +112,7 @@ def _merged_slice(
         low, high = int(part.starts[start]), int(part.starts[stop])
         places = moved[part.docs[low:high]]
         alive = places >= 0
-        keys.append(np.repeat(rank[start:stop] - first, np.diff(part.starts[start : stop + 1]))[alive])
+        keys.append(np.repeat(rank[start:stop] - first, part.sizes(start, stop))[alive])
         docs.append(places[alive].astype(np.uint32))
         counts.append(part.counts[low:high][alive])
     key, doc, count_of = np.concatenate(keys), np.concatenate(docs), np.concatenate(counts)
@@ -149,7 +145,7 @@ class KeywordView:
         """Return float64[d] for each segment: what every document is worth for the weighted terms, 0 for none."""
         totals = [np.zeros(len(part.lengths)) for part, _ in self._parts]
         for term, weight in sorted(weights.items()):
-            for total, (docs, worth) in zip(totals, self._worth(hash64(term)), strict=True):
+            for total, (docs, worth) in zip(totals, self._worth(term_hash(term)), strict=True):
                 if len(docs):
                     np.add.at(total, docs, worth if weight == 1.0 else worth * weight)
         return totals
@@ -193,15 +189,3 @@ def _live_postings(part: Postings, alive: Array | None, term: int) -> tuple[Arra
         return docs, counts
     living = alive[docs]
     return docs[living], counts[living]
-
-
-def count_terms(texts: Iterable[tuple[Sequence[str], int]]) -> dict[str, int]:
-    """Count the terms of a document given as lists of terms, each with how often it counts."""
-    counts: Counter[str] = Counter()
-    for terms, weight in texts:
-        if weight == 1:
-            counts.update(terms)
-        else:
-            for term, count in Counter(terms).items():
-                counts[term] += count * weight
-    return counts

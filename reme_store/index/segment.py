@@ -1,6 +1,6 @@
 """What is one immutable piece of the index? Some notes, their edges, and the postings of their chunks, side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from reme_store.index.keyword import Postings
 from reme_store.index.links import LinkTable
 from reme_store.index.notes import NoteRow, NoteTable
 from reme_store.models import FileLink
+from reme_store.text.term_counts import TermCounts
 
 FOLDERS = ("file_store", "file_graph", "keyword_index")
 """Where the three files of a segment are kept."""
@@ -29,11 +30,9 @@ class Segment:
     name: str = ""
 
     @classmethod
-    def build(
-        cls, rows: Sequence[NoteRow], links: Sequence[Sequence[FileLink]], documents: Sequence[Mapping[str, int]]
-    ) -> "Segment":
+    def build(cls, rows: Sequence[NoteRow], links: Sequence[Sequence[FileLink]], counts: TermCounts) -> "Segment":
         """Make a segment of rows sorted by path, the links of each, and the terms of every chunk in that order."""
-        return cls(NoteTable.build(rows), LinkTable.build(links), Postings.build(documents))
+        return cls(NoteTable.build(rows), LinkTable.build(links), Postings.build(counts))
 
     def write(self, folder: Path, name: str) -> "Segment":
         """Store the segment under a name and return it as it is mapped from there."""

@@ -28,6 +28,7 @@ from reme_store.index.notes import NoteRow
 from reme_store.index.segment import FOLDERS, Part, Segment, merge_parts, segment_files
 from reme_store.index.view import IndexView
 from reme_store.models import FileLink
+from reme_store.text.term_counts import TermCounts, Weighted
 
 Record = TypeVar("Record")
 T = TypeVar("T")
@@ -51,11 +52,11 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What of a record goes into a segment: its columns, its links, and the terms of each chunk with their counts."""
+    """What of a record goes into a segment: its columns, its links, and the texts each chunk is found by."""
 
     row: NoteRow
     links: Sequence[FileLink]
-    documents: Sequence[dict[str, int]]
+    documents: Sequence[Sequence[Weighted]]
 
 
 class Codec(Protocol[Record]):
@@ -69,6 +70,9 @@ class Codec(Protocol[Record]):
 
     def entry(self, record: Record, frame: int, line: int, share: int) -> Entry:
         """Derive what is searched from a record that stands in the log at ``frame`` and ``line``."""
+
+    def count(self, documents: Sequence[Sequence[Weighted]]) -> TermCounts:
+        """Count the terms of documents."""
 
 
 class SegmentStore(Generic[Record]):
@@ -181,7 +185,16 @@ class SegmentStore(Generic[Record]):
             for group, (start, length) in zip(groups, places, strict=True)
             for line, record in enumerate(group)
         ]
-        return _segment(entries), places[-1][0] + places[-1][1]
+        return self._segment(entries), places[-1][0] + places[-1][1]
+
+    def _segment(self, entries: Sequence[Entry]) -> Segment | None:
+        """Make a segment in memory; None of nothing. The last entry of a path wins."""
+        latest = {entry.row.path: entry for entry in entries}
+        ordered = [latest[path] for path in sorted(latest)]
+        if not ordered:
+            return None
+        counts = self._codec.count([document for entry in ordered for document in entry.documents])
+        return Segment.build([entry.row for entry in ordered], [entry.links for entry in ordered], counts)
 
     # taking in what is stored
 
@@ -269,7 +282,7 @@ class SegmentStore(Generic[Record]):
                     rows[row["p"]] = (row, frame.offset, line, (frame.end - frame.offset) // len(frame.rows))
         if end > self._offset:
             entries = [self._codec.entry(self._codec.parse(row), *place) for row, *place in rows.values()]
-            self._view, self._offset = self._view.committed(_segment(entries), gone - rows.keys()), end
+            self._view, self._offset = self._view.committed(self._segment(entries), gone - rows.keys()), end
 
     # storing
 
@@ -373,16 +386,6 @@ def batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
     iterator = iter(items)
     while group := list(islice(iterator, size)):
         yield group
-
-
-def _segment(entries: Sequence[Entry]) -> Segment | None:
-    """Make a segment in memory; None of nothing. The last entry of a path wins."""
-    latest = {entry.row.path: entry for entry in entries}
-    ordered = [latest[path] for path in sorted(latest)]
-    if not ordered:
-        return None
-    documents = [document for entry in ordered for document in entry.documents]
-    return Segment.build([entry.row for entry in ordered], [entry.links for entry in ordered], documents)
 
 
 def _faults(check: Callable[[], object]) -> list[str]:

@@ -16,10 +16,10 @@ from operator import add
 
 import Stemmer
 
-_FORM = 1
+_FORM = 2
 """Raised whenever the terms of some text change, so that an index of the old form is never read."""
 
-_MAX_WORD = 128
+MAX_WORD = 128
 """Characters of a word that make its term; what is longer is no word, and both sides cut alike."""
 
 _MAX_TITLE = 200
@@ -38,6 +38,23 @@ _TOKEN = re.compile(
     rf"|_*{_LETTER}+(?:(?:_+|[./\\'’-]){_LETTER}+)*_*"
     "|[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 )
+_JOINT = r"(?:_++|[./\\'’-])"
+
+
+def _words(letter: str, sharp: str) -> re.Pattern[str]:
+    """Return what finds the words of ``_TOKEN`` where they consist of such letters."""
+    rest = rf"(?:{_JOINT}{letter}++)*+_*+"
+    return re.compile(rf"{sharp}{letter}++(?:\+\+|{rest})|_++{letter}++{rest}")
+
+
+_ASCII = "[0-9A-Za-z]"
+_SHARP = r"(?<![^\W_])[A-Za-z]#(?![\w#])|"
+_ASCII_WORD = _words(_ASCII, "")
+_ASCII_WORD_OR_SHARP = _words(_ASCII, _SHARP)
+_AFTER_SHARP = re.compile(r"#(?<=[A-Za-z]#)(?![\w#])")
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_LOUD = re.compile(f"[^\x00-\x7f{_UNSPACED}\u2010-\u2027\u2030-\u205e\u3001-\u3004\u3008-\u301c]")
+"""Beside these a text has words of ASCII letters and runs of unspaced characters only."""
 _FIRST_PAIRED = _UNSPACED[0]
 _PAIRED = re.compile(f"[{_UNSPACED}]")
 _PAIR = re.compile(f"[{_UNSPACED}]{{2}}")
@@ -110,9 +127,13 @@ class Tokenizer:
                 terms += self._remember(token)
         return terms
 
+    def expand(self, word: str) -> tuple[str, ...]:
+        """Return the terms of one word, no run of unspaced characters."""
+        return self._cache.get(word) or self._remember(word)
+
     def _remember(self, word: str) -> tuple[str, ...]:
-        expanded = tuple(self._expand(word[:_MAX_WORD]))
-        if len(word) <= _MAX_WORD:
+        expanded = tuple(self._expand(word[:MAX_WORD]))
+        if len(word) <= MAX_WORD:
             with self._lock:
                 if len(self._cache) >= _CACHE_WORDS:
                     self._cache.clear()
@@ -159,6 +180,29 @@ def title_term(text: str) -> str:
 def pair_terms(run: str) -> list[str]:
     """Return the overlapping pairs of a run of characters and its single characters."""
     return [*map(add, run, run[1:]), *run]
+
+
+def split_tokens(text: str) -> tuple[list[str], str]:
+    """Return the words of a text, and its runs of unspaced characters with ``\\0`` between them."""
+    if text.isascii():
+        return _ascii_words(text), ""
+    if not unicodedata.is_normalized("NFKC", text):
+        text = unicodedata.normalize("NFKC", text)
+    if _LOUD.search(text) is None:
+        return _ascii_words(text), "\0".join(_RUN.findall(text))
+    tokens = _TOKEN.findall(text)
+    runs = [token for token in tokens if token[0] >= _FIRST_PAIRED and _PAIRED.match(token)]
+    return ([token for token in tokens if not is_unspaced(token[0])] if runs else tokens), "\0".join(runs)
+
+
+def _ascii_words(text: str) -> list[str]:
+    sharp = "#" in text and _AFTER_SHARP.search(text)
+    return (_ASCII_WORD_OR_SHARP if sharp else _ASCII_WORD).findall(text)
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text is characters of scripts written without spaces, and nothing else."""
+    return _RUN.fullmatch(text) is not None
 
 
 def _is_pair(term: str) -> bool:
