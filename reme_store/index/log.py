@@ -23,6 +23,7 @@ _HEAD = struct.Struct("<IIII")
 _MAGIC = 0x184D2A50
 _LEVEL = 3
 _MAX_FRAME = 1 << 30
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class _Zstd(threading.local):
@@ -167,7 +168,7 @@ class FrameLog:
 
 def pack_frame(rows: Sequence[Any]) -> bytes:
     """Render rows as one frame."""
-    lines = "\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
+    lines = "\n".join(_JSON.encode(row) for row in rows)
     payload = _ZSTD.compressor.compress(lines.encode("utf-8", "surrogatepass"))
     return _HEAD.pack(_MAGIC, 8, len(payload), zlib.crc32(payload)) + payload
 

@@ -41,7 +41,7 @@ _TAIL_BYTES = 1_000_000
 """Bytes of the log that opening replays, at most."""
 _ATOMIC = 256
 """Records up to this many are one frame, which is what makes a commit atomic."""
-_FRAME = 2
+_FRAME = 4
 """Records a frame in bulk; reading one back unpacks its frame."""
 _TIER = 4
 _SLACK_BYTES = 4_000_000

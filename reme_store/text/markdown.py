@@ -19,7 +19,9 @@ MAX_NESTING = 40
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*\r?")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*\r?")
-_INTERESTING = re.compile(r"^(?: {0,3}(?:#|`{3}|~{3}|=+[ \t]*\r?$|-+[ \t]*\r?$)|[^\n]*(?:<!--|-->))", re.MULTILINE)
+_SIGNS = r" {0,3}(?:#|`{3}|~{3}|=+[ \t]*\r?$|-+[ \t]*\r?$)"
+_INTERESTING = re.compile(rf"^{_SIGNS}", re.MULTILINE)
+_OR_COMMENT = re.compile(rf"^(?:{_SIGNS}|[^\n]*(?:<!--|-->))", re.MULTILINE)
 _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:[-*+>|]|\d{1,9}[.)]|#{1,6}(?:\s|$)|<)")
 _MARKERS = re.compile(r"(?:[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t])))+")
 
@@ -55,7 +57,7 @@ class Block:
 
 def read_headings(text: str) -> list[Heading]:
     """Return the headings of a text, those in code fences and comments left out."""
-    found = list(_INTERESTING.finditer(text))
+    found = list((_OR_COMMENT if "<!--" in text else _INTERESTING).finditer(text))
     if not found:
         return []
     headings: list[Heading] = []

@@ -15,10 +15,49 @@ ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$)")
 HEADING = re.compile(r"#{1,6}(?:[ \t]|$)")
 INLINE = re.compile(r"\\.|`+|<!--|\[\[[^\[\]\n`]*+\]\]|\$\$?", re.DOTALL)
 SIGN = re.compile(r"[`$<]")
+_FENCE_SIGN = re.compile(r"([`~])\1{2,}+")
+_QUOTE_LINE = re.compile(r"^ {0,3}>", re.MULTILINE)
+_INDENTED_LINK = re.compile(r"^[ >]*(?: {4}|\t)[^\n]*\[\[", re.MULTILINE)
 MAX_ITEMS_A_LINE = 64
 """List items that may open on one line, as in ``- - - x``; more is not a list but an attack on the scan."""
 
 Span = tuple[int, int]
+
+
+def spans_with_links(text: str, start: int = 0) -> list[Span]:
+    """Return the quoted spans that can hold a link or stand on the line of one; most texts need no scan for that."""
+    fences = _margin_fences(text, start)
+    return quoted_spans(text, start) if fences is None else fences
+
+
+def _margin_fences(text: str, start: int) -> list[Span] | None:
+    """Return the fences of a text in which nothing else quotes a link; None where that takes a closer look."""
+    if text.find("<!--", start) >= 0 or text.find("$", start) >= 0 or _QUOTE_LINE.search(text, start):
+        return None
+    spans: list[Span] = []
+    opener, began, free = "", start, start
+    fenced = text.find("```", start) >= 0 or text.find("~~~", start) >= 0
+    for match in _FENCE_SIGN.finditer(text, start) if fenced else ():
+        sign, first = match.group(), match.start()
+        last = text.find("\n", first) + 1 or len(text)
+        info = text[match.end() : last]
+        if (first > start and text[first - 1] != "\n") or "`" in info or "~~~" in info:
+            return None
+        if not opener:
+            if _quotes_link(text, free, first):
+                return None
+            opener, began = sign, first
+        elif sign[0] == opener[0] and len(sign) >= len(opener) and not info.strip():
+            opener, free = "", last
+            spans.append((began, free))
+    if opener:
+        return [*spans, (began, len(text))]
+    return None if _quotes_link(text, free, len(text)) else spans
+
+
+def _quotes_link(text: str, start: int, end: int) -> bool:
+    """Tell whether inline code or an indented line with a link may stand here."""
+    return text.find("`", start, end) >= 0 or _INDENTED_LINK.search(text, start, end) is not None
 
 
 @dataclass(slots=True)
@@ -68,6 +107,8 @@ def _line(scan: _Scan, start: int, end: int) -> None:
     line = scan.text[start:end].rstrip("\r\n")
     quote = QUOTE.match(line)
     prefix = quote.group() if quote else ""
+    if scan.fence and prefix.count(">") > scan.depth:  # a quote cannot begin inside of a fence
+        prefix = _quote_of(prefix, scan.depth)
     depth = prefix.count(">")
     rest = line[len(prefix) :]
     if depth != scan.depth and (depth > scan.depth or scan.fence or not rest.strip()):
@@ -80,6 +121,12 @@ def _line(scan: _Scan, start: int, end: int) -> None:
         scan.after_blank = True
         return
     _text_line(scan, rest, start, end)
+
+
+def _quote_of(prefix: str, depth: int) -> str:
+    """Return that part of the signs before a line that makes a quote of such a depth."""
+    found = re.match(rf"(?: {{0,3}}> ?){{{depth}}}", prefix)
+    return found.group() if found else ""
 
 
 def _plain_line(scan: _Scan, start: int) -> None:

@@ -6,15 +6,16 @@ no text is made of it; any other term by a digest. Words are looked up once and 
 
 import threading
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reme_store.text.tokenize import MAX_WORD, Tokenizer, is_unspaced, split_tokens, title_term
+from reme_store.text.tokenize import Tokenizer, is_unspaced, split_tokens, title_term
 
 _TITLE = "="
 """Begins the term of a title, and no word."""
@@ -115,25 +116,25 @@ class _Reader:
         return _Groups(_mixed(ids), *postings)
 
 
-class _Words(dict[str, int]):
+class _Words:
     """Numbers words as they are met, and knows the terms each of them stands for."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        super().__init__()
         self._tokenizer = tokenizer
+        self._numbers: dict[str, int] = {}
         self._terms: dict[str, int] = {}
         self._hashes = array("Q")
         self._starts = array("q", [0])
         self._expansions = array("q")
 
-    def __missing__(self, word: str) -> int:
-        if len(word) > MAX_WORD and word[0] != _TITLE:
-            return self[word[:MAX_WORD]]
-        number = self[word] = len(self)
-        expanded = (word,) if word[0] == _TITLE else self._tokenizer.expand(word)
-        self._expansions.extend(self._number(term) for term in expanded)
-        self._starts.append(len(self._expansions))
-        return number
+    def _learn(self, words: Iterable[str]) -> None:
+        fresh = list(set(words).difference(self._numbers))
+        plain = [word for word in fresh if word[0] != _TITLE]
+        titles = [word for word in fresh if word[0] == _TITLE]
+        for word, terms in chain(zip(plain, self._tokenizer.expand(plain), strict=True), ((t, (t,)) for t in titles)):
+            self._numbers[word] = len(self._starts) - 1
+            self._expansions.extend(map(self._number, terms))
+            self._starts.append(len(self._expansions))
 
     def _number(self, term: str) -> int:
         known = self._terms.get(term)
@@ -144,7 +145,8 @@ class _Words(dict[str, int]):
 
     def groups(self, reader: _Reader) -> "_Groups":
         """Count the terms that the words of a batch stand for."""
-        words = np.fromiter(map(self.__getitem__, reader.words), dtype=np.int64, count=len(reader.words))
+        self._learn(reader.words)
+        words = np.fromiter(map(self._numbers.__getitem__, reader.words), dtype=np.int64, count=len(reader.words))
         tags = np.repeat(np.array(reader.tags, dtype=np.uint64), reader.sizes)
         starts = np.array(self._starts, dtype=np.int64)
         sizes = np.diff(starts)[words]
@@ -152,12 +154,12 @@ class _Words(dict[str, int]):
         ids = np.array(self._expansions, dtype=np.uint64)[flat]
         distinct, postings = _counted(ids, np.repeat(tags, sizes))
         groups = _Groups(np.array(self._hashes, dtype=np.uint64)[distinct.astype(np.int64)], *postings)
-        if len(self) > _KNOWN_WORDS:
+        if len(self._numbers) > _KNOWN_WORDS:
             self._forget()
         return groups
 
     def _forget(self) -> None:
-        self.clear()
+        self._numbers.clear()
         self._terms.clear()
         self._hashes, self._starts, self._expansions = array("Q"), array("q", [0]), array("q")
 

@@ -11,7 +11,7 @@ import hashlib
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from operator import add
 
 import Stemmer
@@ -58,6 +58,8 @@ _LOUD = re.compile(f"[^\x00-\x7f{_UNSPACED}\u2010-\u2027\u2030-\u205e\u3001-\u30
 _FIRST_PAIRED = _UNSPACED[0]
 _PAIRED = re.compile(f"[{_UNSPACED}]")
 _PAIR = re.compile(f"[{_UNSPACED}]{{2}}")
+_PLAIN = re.compile(f"[A-Z]?[a-z]{{2,{MAX_WORD - 1}}}")
+"""A word whose stem is all it yields."""
 _PARTS = re.compile(r"[^\W_]+")
 _TITLE_WORDS = re.compile(r"\w+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -127,9 +129,13 @@ class Tokenizer:
                 terms += self._remember(token)
         return terms
 
-    def expand(self, word: str) -> tuple[str, ...]:
-        """Return the terms of one word, no run of unspaced characters."""
-        return self._cache.get(word) or self._remember(word)
+    def expand(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Yield the terms of each word, which holds no run of unspaced characters."""
+        plain = [word.lower() if _PLAIN.fullmatch(word) else "" for word in words]
+        with self._lock:
+            stems = self._stemmer.stemWords(plain)
+        for word, stem in zip(words, stems, strict=True):
+            yield (stem,) if stem else tuple(self._expand(word[:MAX_WORD]))
 
     def _remember(self, word: str) -> tuple[str, ...]:
         expanded = tuple(self._expand(word[:MAX_WORD]))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from reme_store.models import FileLink
 from reme_store.text.front_matter import ParsedNote, parse_note
-from reme_store.text.quoted import quoted_spans
+from reme_store.text.quoted import spans_with_links
 from reme_store.text.yaml_lines import leaf_spans
 
 HERE = re.compile(r"\A(?:\./)++")
@@ -123,13 +123,14 @@ def _not_inside(matches: Iterable[re.Match[str]], spans: list[Span]) -> Iterator
 
 def _link_of(match: re.Match[str], quote: str = "") -> Wikilink | None:
     raw, anchor, alias = match.groups()
-    target, end, escape = _read(raw, quote), match.end(1), len(_spelled("\\", quote))
+    target, end = _read(raw, quote), match.end(1)
     if alias is not None and anchor is None and target.endswith("\\"):
-        target, end = target[:-1], end - escape
+        target, end = target[:-1], end - len(_spelled("\\", quote))
     clean = _read(anchor, quote) if anchor else ""
     if alias is not None and clean.endswith("\\"):
         clean = clean[:-1]
-    target = HERE.sub("", target.strip())
+    target = target.strip()
+    target = HERE.sub("", target) if target.startswith("./") else target
     if not target:
         return None
     embed = match.string.startswith("!", max(match.start() - 1, 0))
@@ -194,7 +195,7 @@ def _comments(block: str, leaves: Iterable[tuple[int, int, str]]) -> Iterator[Sp
 
 
 def _body_links(text: str, start: int) -> list[Wikilink]:
-    quoted = quoted_spans(text, start)
+    quoted = spans_with_links(text, start)
     links = [link for match in _outside(LINK.finditer(text, start), quoted) if (link := _link_of(match))]
     rows: list[tuple[Span, list[Wikilink]]] = []
     for link in links:
