@@ -17,6 +17,8 @@ def quoted(text: str) -> str:
 
 def one_line(text: str, limit: int = _LABEL_CHARS) -> str:
     """Show a name or description as one line without control characters."""
+    if len(text) <= limit and text.isprintable() and "  " not in text and text == text.strip(" "):
+        return text
     if not text.isprintable():
         text = "".join(char if char.isprintable() else " " for char in text)
     shown = " ".join(text.split())

@@ -4,13 +4,13 @@ A content chunk is worth its own score and a share of what the note's name, tags
 is a candidate of its own only where no content chunk of its note is one. Filters come before the cut.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from reme_store.index.arrays import Array
-from reme_store.index.notes import INDEX
+from reme_store.index.arrays import Array, distinct, spans
+from reme_store.index.notes import INDEX, NoteTable
 from reme_store.index.view import IndexView
 from reme_store.search_filter import SearchFilter
 
@@ -43,20 +43,63 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
-    """Documents of one part that are worth something and let through by the path filter."""
+    """What every document of one part is worth by its own terms, and which notes the path filter lets through."""
 
     part: int
-    docs: Array
-    scores: Array
+    table: NoteTable
+    total: Array
+    mask: Array | None
+
+    def strong(self, least: float) -> Array:
+        """Return the documents let through that are worth ``least`` by themselves; all with any worth for 0."""
+        docs = np.flatnonzero(self.total >= least) if least > 0 else np.flatnonzero(self.total)
+        return docs if self.mask is None else docs[self.mask[self.table.columns["note"][docs]]]
+
+    def at_least(self, floor: float) -> tuple[Array, Array]:
+        """Return the documents that are worth ``floor`` with their titles, and what they are worth.
+
+        A document and its title are worth the floor together only where one of them is worth half of it. An index
+        chunk is left out where content of its note is there.
+        """
+        table, docs = self.table, self.strong(floor / (1.0 + TITLE_SHARE))
+        titles = docs[table.columns["kind"][docs] == INDEX]
+        if len(titles):
+            docs = self._with_content(docs, titles)
+        worth = self.worth(docs)
+        good = worth >= floor
+        return docs[good], worth[good]
+
+    def worth(self, docs: Array) -> Array:
+        """Return what documents are worth with the share of their note's title."""
+        first = self.table.first_doc[self.table.columns["note"][docs]]
+        is_lifted = (self.table.columns["kind"][first] == INDEX) & (first != docs)
+        worth: Array = self.total[docs] + np.where(is_lifted, TITLE_SHARE * self.total[first], 0.0)
+        return worth
+
+    def _with_content(self, docs: Array, titles: Array) -> Array:
+        """Add the content of notes with these titles, and take away the titles of notes whose content is there."""
+        notes = self.table.columns["note"][titles]
+        sizes = self.table.first_doc[notes.astype(np.int64) + 1] - titles - 1
+        content = spans(titles + 1, sizes)
+        there = self.total[content] > 0
+        owners = np.repeat(np.arange(len(titles)), sizes)[there]
+        outdone = titles[np.bincount(owners, minlength=len(titles)) > 0]
+        every = distinct([docs.astype(np.int64), content[there]])
+        left: Array = every[~np.isin(every, outdone, assume_unique=True, kind="table")]
+        return left
 
 
 def rank_chunks(
     view: IndexView, weights: Mapping[str, float], wanted: SearchFilter, limit: int, min_score: float = 0.0
 ) -> list[Group]:
     """Return the best ``limit`` groups of equal text, best first; of equal score the earlier path."""
-    scored = [item for item in _scored(view, weights, wanted) if len(item.docs)]
+    scored = [
+        _Scored(number, part.segment.notes, total, wanted.allowed(part.segment.notes))
+        for number, (part, total) in enumerate(zip(view.parts, view.keyword.scores(weights), strict=True))
+    ]
     groups: dict[int, Candidate] = {}
-    for candidate in _descending(view, scored, wanted, max(_FIRST_LOOK, 4 * limit)):
+    look = max(_FIRST_LOOK, 4 * limit)
+    for candidate in _descending(view, scored, wanted, _floor_of(view, scored, weights, look), look):
         if candidate.score < min_score:
             break
         if candidate.text_hash not in groups:
@@ -66,56 +109,39 @@ def rank_chunks(
     return _completed(view, scored, wanted, groups, min_score)
 
 
-def _scored(view: IndexView, weights: Mapping[str, float], wanted: SearchFilter) -> Iterator[_Scored]:
-    for number, (part, total) in enumerate(zip(view.parts, view.keyword.scores(weights), strict=True)):
-        notes = part.segment.notes
-        docs = np.flatnonzero(total)
-        mask = wanted.allowed(notes)
-        if mask is not None:
-            docs = docs[mask[notes.columns["note"][docs]]]
-        yield _Scored(number, *_with_titles(docs, total[docs], notes.columns["note"], notes.columns["kind"]))
+def _floor_of(view: IndexView, scored: Sequence[_Scored], weights: Mapping[str, float], look: int) -> float:
+    """Return a score that ``look`` documents reach, told from the postings of one term; 0 where that cannot be told."""
+    worths = []
+    for item, docs in zip(scored, view.keyword.telling_docs(weights, 2 * look), strict=True):
+        content = docs[item.table.columns["kind"][docs] != INDEX]
+        if item.mask is not None:
+            content = content[item.mask[item.table.columns["note"][content]]]
+        worths.append(item.total[content])
+    return _floor(np.concatenate(worths), np.inf, look) if worths else 0.0
 
 
-def _with_titles(docs: Array, scores: Array, notes: Array, kinds: Array) -> tuple[Array, Array]:
-    """Add the titles' share to content, and drop index chunks of notes whose content is there.
-
-    An index chunk is the first document of its note and ``docs`` ascends, so the content it lifts follows it.
-    """
-    titles = np.flatnonzero(kinds[docs] == INDEX)
-    if not len(titles):
-        return docs, scores
-    owners, shares = notes[docs[titles]], TITLE_SHARE * scores[titles]
-    boosted, kept = scores.copy(), np.ones(len(docs), dtype=np.bool_)
-    following, step = titles, 0
-    while len(following):
-        step += 1
-        inside = following + 1 < len(docs)
-        following, titles, owners, shares = following[inside] + 1, titles[inside], owners[inside], shares[inside]
-        same = notes[docs[following]] == owners
-        following, titles, owners, shares = following[same], titles[same], owners[same], shares[same]
-        boosted[following] += shares
-        if step == 1:
-            kept[titles] = False
-    return docs[kept], boosted[kept]
-
-
-def _descending(view: IndexView, scored: list[_Scored], wanted: SearchFilter, look: int) -> Iterator[Candidate]:
+def _descending(
+    view: IndexView, scored: Sequence[_Scored], wanted: SearchFilter, floor: float, look: int
+) -> Iterator[Candidate]:
     """Yield accepted candidates, best first, looking at no more of them than the caller takes."""
-    if not scored:
-        return
-    scores = np.concatenate([item.scores for item in scored])
-    parts = np.repeat([item.part for item in scored], [len(item.docs) for item in scored])
-    docs = np.concatenate([item.docs for item in scored])
     ceiling = np.inf
     while ceiling > 0:
-        floor = _floor(scores, ceiling, look)
-        places = np.flatnonzero((scores >= floor) & (scores < ceiling))
-        found = (_candidate(view, int(parts[n]), int(docs[n]), float(scores[n])) for n in places.tolist())
-        for candidate in sorted(found, key=lambda item: (-item.score, item.path, item.doc)):
+        found = [(item.part, *item.at_least(floor)) for item in scored]
+        floor = max(floor, _floor(np.concatenate([worth for _, _, worth in found]), ceiling, look)) if found else 0.0
+        candidates = [each for part, docs, worth in found for each in _between(view, part, docs, worth, floor, ceiling)]
+        for candidate in sorted(candidates, key=lambda item: (-item.score, item.path, item.doc)):
             if wanted.accepts(view.parts[candidate.part].segment.notes, candidate.note):
                 yield candidate
-        ceiling = floor
         look *= 4
+        ceiling, floor = floor, 0.0
+
+
+def _between(
+    view: IndexView, part: int, docs: Array, worth: Array, floor: float, ceiling: float
+) -> Iterator[Candidate]:
+    places = np.flatnonzero((worth >= floor) & (worth < ceiling))
+    for doc, score in zip(docs[places].tolist(), worth[places].tolist(), strict=True):
+        yield _candidate(view, part, doc, score)
 
 
 def _floor(scores: Array, ceiling: float, look: int) -> float:
@@ -133,22 +159,29 @@ def _candidate(view: IndexView, part: int, doc: int, score: float) -> Candidate:
 
 
 def _completed(
-    view: IndexView, scored: list[_Scored], wanted: SearchFilter, groups: Mapping[int, Candidate], min_score: float
+    view: IndexView, scored: Sequence[_Scored], wanted: SearchFilter, groups: Mapping[int, Candidate], min_score: float
 ) -> list[Group]:
     """Find for each group every candidate of the same text; show the one in the digest, if there is one."""
-    members: dict[int, list[Candidate]] = {key: [] for key in groups}
+    members: dict[int, list[Candidate]] = {key: [first] for key, first in groups.items()}
     for item in scored:
-        table = view.parts[item.part].segment.notes
-        for key in groups:
-            twins = table.docs_of_text(key)
-            places = np.searchsorted(item.docs, twins)
-            for place, doc in zip(places.tolist(), twins.tolist(), strict=True):
-                if place == len(item.docs) or int(item.docs[place]) != doc or item.scores[place] < min_score:
-                    continue
-                candidate = _candidate(view, item.part, doc, float(item.scores[place]))
-                if wanted.accepts(table, candidate.note):
-                    members[key].append(candidate)
+        for key, docs in zip(groups, item.table.docs_of_texts(list(groups)), strict=True):
+            if len(docs) > 1 or item.part != groups[key].part:
+                members[key] += _twins(view, item, wanted, groups[key], docs, min_score)
     return [grouped(groups[key], members[key]) for key in groups]
+
+
+def _twins(
+    view: IndexView, item: _Scored, wanted: SearchFilter, first: Candidate, docs: Sequence[int], min_score: float
+) -> Iterator[Candidate]:
+    """Yield the other candidates of a text in one part."""
+    others = np.array([doc for doc in docs if (item.part, doc) != (first.part, first.doc)], dtype=np.int64)
+    others = others[item.total[others] > 0]
+    if item.mask is not None:
+        others = others[item.mask[item.table.columns["note"][others]]]
+    for doc, score in zip(others.tolist(), item.worth(others).tolist(), strict=True):
+        candidate = _candidate(view, item.part, doc, score)
+        if score >= min_score and wanted.accepts(item.table, candidate.note):
+            yield candidate
 
 
 def grouped(first: Candidate, members: list[Candidate]) -> Group:

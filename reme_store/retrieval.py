@@ -267,12 +267,12 @@ def _weights(index: NoteIndex, query: str) -> dict[str, float]:
 
 
 def _neighbours(view: IndexView, path: str, most: int) -> dict[str, Any]:
-    outlinks, inlinks = view.outlinks(path), view.inlinks(path)
+    inlinks, n_inlinks = view.first_inlinks(path, most)
     return {
-        "outlinks": [_neighbour(view, link.target_path, link) for link in outlinks[:most]],
-        "inlinks": [_neighbour(view, link.source_path, link) for link in inlinks[:most]],
-        "n_outlinks": len(outlinks),
-        "n_inlinks": len(inlinks),
+        "outlinks": [_neighbour(view, link.target_path, link) for link in view.outlinks(path, most)],
+        "inlinks": [_neighbour(view, link.source_path, link) for link in inlinks],
+        "n_outlinks": view.out_count(path),
+        "n_inlinks": n_inlinks,
     }
 
 

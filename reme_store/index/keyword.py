@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from reme_store.index import bm25
-from reme_store.index.arrays import Array
+from reme_store.index.arrays import Array, distinct
 from reme_store.text.term_counts import TermCounts, term_hash
 
 _COLUMNS = ("terms", "starts", "docs", "counts", "lengths")
@@ -52,7 +52,7 @@ class Postings:
     @classmethod
     def merge(cls, parts: Sequence[tuple["Postings", Array]], n_docs: int) -> "Postings":
         """Make one set of postings of several, given where each document went (-1 = dropped)."""
-        terms = _distinct([part.terms for part, _ in parts])
+        terms = distinct([part.terms for part, _ in parts])
         ranks = [np.searchsorted(terms, part.terms) for part, _ in parts]
         lengths = np.zeros(n_docs, dtype=np.uint32)
         sizes = np.zeros(len(terms), dtype=np.int64)
@@ -94,12 +94,6 @@ class Postings:
         return self.terms[np.bincount(holders, minlength=len(self.terms)) > 0]
 
 
-def _distinct(groups: Sequence[Array]) -> Array:
-    """Return the values of several arrays, sorted, each once; many times as fast as ``np.unique``."""
-    values = np.sort(np.concatenate(groups))
-    return values[np.concatenate([[True], values[1:] != values[:-1]])] if len(values) else values
-
-
 def _slice_bounds(sizes: Array, most: int) -> list[int]:
     """Cut terms into ranges of about ``most`` postings, so that merging needs no more memory than one of them."""
     ends = np.cumsum(sizes)
@@ -138,30 +132,42 @@ class KeywordView:
         self.n_docs = sum(_alive_count(part, alive) for part, alive in self._parts)
         total = sum(int(part.lengths.sum() if alive is None else part.lengths[alive].sum()) for part, alive in parts)
         self.average_length = total / self.n_docs if self.n_docs else 0.0
-        self._cache: dict[int, list[tuple[Array, Array]]] = {}
+        self._cache: dict[str, list[tuple[Array, Array]]] = {}
         self._cached = 0
         self._lock = threading.Lock()
 
     def vocabulary_size(self) -> int:
         """Count the distinct terms of live documents."""
         live = [part.live_terms(alive) for part, alive in self._parts]
-        return len(_distinct(live)) if live else 0
+        return len(distinct(live)) if live else 0
 
     def scores(self, weights: Mapping[str, float]) -> list[Array]:
         """Return float64[d] for each segment: what every document is worth for the weighted terms, 0 for none."""
         totals = [np.zeros(len(part.lengths)) for part, _ in self._parts]
         for term, weight in sorted(weights.items()):
-            for total, (docs, worth) in zip(totals, self._worth(term_hash(term)), strict=True):
+            for total, (docs, worth) in zip(totals, self._worth(term), strict=True):
                 if len(docs):
                     np.add.at(total, docs, worth if weight == 1.0 else worth * weight)
         return totals
 
-    def _worth(self, term: int) -> list[tuple[Array, Array]]:
+    def telling_docs(self, weights: Mapping[str, float], least: int) -> list[Array]:
+        """Return for each segment documents of the rarest terms, of so many terms that ``least`` documents hold one.
+
+        Fewer where all terms together have not so many.
+        """
+        lists = [self._worth(term) for term in weights]
+        lists.sort(key=lambda found: sum(len(docs) for docs, _ in found))
+        taken: list[list[Array]] = []
+        while lists and sum(len(docs) for found in taken for docs in found) < least:
+            taken.append([docs for docs, _ in lists.pop(0)])
+        return [distinct(list(docs)) for docs in zip(*taken, strict=True)]
+
+    def _worth(self, term: str) -> list[tuple[Array, Array]]:
         """Return documents and weights of one term in each segment, kept while they are few enough."""
         known = self._cache.get(term)
         if known is not None:
             return known
-        computed = self._compute(term)
+        computed = self._compute(term_hash(term))
         size = sum(len(docs) for docs, _ in computed)
         with self._lock:
             if self._cached + size > _CACHED_POSTINGS:

@@ -92,27 +92,29 @@ class LinkTable:
         """Count the links of a note."""
         return int(self._columns["first_edge"][note + 1] - self._columns["first_edge"][note])
 
-    def outlinks(self, note: int, path: str) -> list[FileLink]:
-        """Return the links of a note in the order of its text."""
+    def outlinks(self, note: int, path: str, most: int | None = None) -> list[FileLink]:
+        """Return the links of a note, or the first of them, in the order of its text."""
         start, stop = self._columns["first_edge"][note : note + 2].tolist()
+        stop = stop if most is None else min(stop, start + most)
         targets = [self.targets[target] for target in self._columns["target"][start:stop].tolist()]
         return [
             FileLink(path, target, *self._marks(edge)) for target, edge in zip(targets, range(start, stop), strict=True)
         ]
 
-    def inlinks(self, target: str, alive: Array) -> list[tuple[int, str | None, str | None]]:
-        """Return (note, anchor, predicate) of every link to a target from the live notes of this segment."""
+    def inlinks(
+        self, target: str, alive: Array, most: int | None = None
+    ) -> tuple[list[tuple[int, str | None, str | None]], int]:
+        """Return (note, anchor, predicate) of the first links to a target from live notes, and how many there are."""
         place = self.targets.find(target)
         if place < 0:
-            return []
+            return [], 0
         start, stop = self._columns["first_inbound"][place : place + 2].tolist()
         edges = self._columns["inbound"][start:stop]
         notes = self._columns["source"][edges]
         living = alive[notes]
-        return [
-            (note, *self._marks(edge))
-            for note, edge in zip(notes[living].tolist(), edges[living].tolist(), strict=True)
-        ]
+        notes, edges = notes[living], edges[living]
+        shown = zip(notes[:most].tolist(), edges[:most].tolist(), strict=True)
+        return [(note, *self._marks(edge)) for note, edge in shown], len(notes)
 
     def _marks(self, edge: int) -> tuple[str | None, str | None]:
         anchor, predicate = int(self._columns["anchor"][edge]), int(self._columns["predicate"][edge])

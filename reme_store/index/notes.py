@@ -6,6 +6,7 @@ chunk first. Text and links of a note stand in the log, at ``frame`` and ``line`
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
 
@@ -194,14 +195,17 @@ class NoteTable:
             known = self._folders[prefix] = bounds  # "0" is the character after "/"
         return known
 
-    def docs_of_text(self, text_hash: int) -> Array:
-        """Return the documents of one text, ascending."""
-        order = self.columns["text_order"]
-        hashes = self.columns["text_hash"]
-        key = np.uint64(text_hash)
-        start = np.searchsorted(hashes, key, side="left", sorter=order)
-        stop = np.searchsorted(hashes, key, side="right", sorter=order)
-        return np.sort(order[start:stop])
+    @cached_property
+    def _sorted_texts(self) -> Array:
+        hashes: Array = self.columns["text_hash"][self.columns["text_order"]]
+        return hashes
+
+    def docs_of_texts(self, text_hashes: Sequence[int]) -> list[list[int]]:
+        """Return the documents of each of these texts, ascending."""
+        order, keys = self.columns["text_order"], np.array(text_hashes, dtype=np.uint64)
+        starts = np.searchsorted(self._sorted_texts, keys, side="left").tolist()
+        stops = np.searchsorted(self._sorted_texts, keys, side="right").tolist()
+        return [sorted(order[start:stop].tolist()) for start, stop in zip(starts, stops, strict=True)]
 
     def state(self, note: int) -> FileState:
         """Return what the file of a note was when it was indexed."""

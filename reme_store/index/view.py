@@ -93,19 +93,32 @@ class IndexView:
         strings = self.parts[place[0]].segment.notes.strings
         return strings["names"][place[1]], strings["descriptions"][place[1]]
 
-    def outlinks(self, path: str) -> list[FileLink]:
-        """Return the links of a note in the order of its text."""
+    def outlinks(self, path: str, most: int | None = None) -> list[FileLink]:
+        """Return the links of a note, or the first of them, in the order of its text."""
         place = self.find(path)
-        return [] if place is None else self.parts[place[0]].segment.links.outlinks(place[1], path)
+        return [] if place is None else self.parts[place[0]].segment.links.outlinks(place[1], path, most)
+
+    def out_count(self, path: str) -> int:
+        """Count the links of a note."""
+        place = self.find(path)
+        return 0 if place is None else self.parts[place[0]].segment.links.out_count(place[1])
 
     def inlinks(self, target: str) -> list[FileLink]:
         """Return every link to a target, which need not exist, ordered by source."""
+        return self.first_inlinks(target, None)[0]
+
+    def first_inlinks(self, target: str, most: int | None) -> tuple[list[FileLink], int]:
+        """Return the first links to a target, ordered by source, and how many there are."""
         found: list[FileLink] = []
+        total = 0
         for part in self.parts:
             paths = part.segment.notes.paths
-            for note, anchor, predicate in part.segment.links.inlinks(target, part.alive):
-                found.append(FileLink(paths[note], target, anchor, predicate))
-        return sorted(found, key=lambda link: link.source_path) if len(self.parts) > 1 else found
+            links, count = part.segment.links.inlinks(target, part.alive, most)
+            found += [FileLink(paths[note], target, anchor, predicate) for note, anchor, predicate in links]
+            total += count
+        if len(self.parts) > 1:
+            found.sort(key=lambda link: link.source_path)
+        return found[:most], total
 
     def link_counts(self) -> tuple[int, int]:
         """Return how many edges there are, and how many targets have no note."""

@@ -24,6 +24,7 @@ _CHAR_BITS = 18
 _DOC_BITS, _WEIGHT_BITS = 22, 6
 _MAX_DOCS = 1 << _DOC_BITS
 _KNOWN_WORDS = 300_000
+_64_BITS = (1 << 64) - 1
 
 
 class Weighted(NamedTuple):
@@ -55,7 +56,7 @@ def term_hash(term: str) -> int:
     """Name a term by 64 bits that are the same in every process."""
     if len(term) <= 2 and is_unspaced(term):
         code = ord(term) if len(term) == 1 else ord(term[0]) << _CHAR_BITS | ord(term[1])
-        return int(_mixed(np.array([code], dtype=np.uint64))[0])
+        return _mix(code)
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
@@ -212,3 +213,11 @@ def _mixed(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     codes = (codes ^ codes >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     codes = (codes ^ codes >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     return codes ^ codes >> np.uint64(31)
+
+
+def _mix(code: int) -> int:
+    """Do the same with one number."""
+    code = (code + 0x9E3779B97F4A7C15) & _64_BITS
+    code = ((code ^ code >> 30) * 0xBF58476D1CE4E5B9) & _64_BITS
+    code = ((code ^ code >> 27) * 0x94D049BB133111EB) & _64_BITS
+    return code ^ code >> 31

@@ -17,9 +17,10 @@ def test_both_directions_with_anchor_and_predicate() -> None:
     assert table.outlinks(0, "a") == [link("a", "b", "x", "is_a"), link("a", "c")]
     assert table.outlinks(1, "b") == []
     everyone = np.ones(3, dtype=bool)
-    assert table.inlinks("b", everyone) == [(0, "x", "is_a"), (2, None, None)]
-    assert table.inlinks("b", np.array([False, True, True])) == [(2, None, None)]
-    assert table.inlinks("unknown", everyone) == []
+    assert table.inlinks("b", everyone)[0] == [(0, "x", "is_a"), (2, None, None)]
+    assert table.inlinks("b", np.array([False, True, True])) == ([(2, None, None)], 1)
+    assert table.inlinks("unknown", everyone) == ([], 0)
+    assert table.inlinks("b", everyone, 1) == ([(0, "x", "is_a")], 2)
 
 
 LINKS = st.lists(
