@@ -79,7 +79,7 @@ def _members(
     """Yield the live content chunks of one text that the filter lets through."""
     for number, (part, mask) in enumerate(zip(view.parts, masks, strict=True)):
         notes = part.segment.notes
-        for doc in notes.docs_of_text(key).tolist():
+        for doc in notes.docs_of_texts([key])[0]:
             note = int(notes.columns["note"][doc])
             allowed = part.alive[note] and (mask is None or mask[note]) and notes.columns["kind"][doc] == CONTENT
             if allowed and wanted.accepts(notes, note):

@@ -157,7 +157,7 @@ class KeywordView:
         """
         lists = [self._worth(term) for term in weights]
         lists.sort(key=lambda found: sum(len(docs) for docs, _ in found))
-        taken: list[list[Array]] = []
+        taken = [[np.zeros(0, dtype=np.int64) for _ in self._parts]]
         while lists and sum(len(docs) for found in taken for docs in found) < least:
             taken.append([docs for docs, _ in lists.pop(0)])
         return [distinct(list(docs)) for docs in zip(*taken, strict=True)]
