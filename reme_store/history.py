@@ -217,7 +217,7 @@ class History:
         with self._guard:
             self._catch_up()
             segment, size = self._place_to_append()
-            packed = json.dumps(head, ensure_ascii=False).encode()
+            packed = _packed(head)
             crc = zlib.crc32(texts, zlib.crc32(packed))
             frame = _FRAME.pack(_MAGIC, kind, len(packed), len(texts), crc) + packed + texts
             with disk_faults(f"history/{segment}"):
@@ -291,13 +291,14 @@ def _entry(segment: str, frame: _Frame, data: bytes) -> Entry:
     return Entry(_transaction(json.loads(data[frame.head : frame.texts])), segment, frame.texts)
 
 
+def _packed(value: object) -> bytes:
+    """Render JSON; a file name that is no UTF-8 comes back as it was."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
 def _names_any(head: bytes, paths: Collection[str]) -> bool:
     """Tell cheaply whether a head may name a path or a folder above it."""
-    return not paths or any(
-        json.dumps(part, ensure_ascii=False).encode() in head
-        for path in paths
-        for part in (path, *_folders_above(path))
-    )
+    return not paths or any(_packed(part) in head for path in paths for part in (path, *_folders_above(path)))
 
 
 def _folders_above(path: str) -> Iterator[str]:

@@ -172,6 +172,8 @@ class PathResolver:
             )
         if self.is_folder(found):
             raise InvalidPathError(f"{path!r} is a folder; add the name of a file", path=found)
+        if self.exists(found) and not is_regular(self.absolute(found)):
+            raise InvalidPathError(f"{path!r} is a pipe or device; choose another name", path=found)
         self.check_new(found)
         return found
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from reme_store.errors import NoteNotFoundError, StoreFaultError
 from reme_store.models import FileState
@@ -36,6 +36,7 @@ METADATA_FOLDERS: Final = (
     *("file_store", "file_graph", "keyword_index", "vectors", "file_catalog", "history", "trash"),
     *RECORD_FOLDERS,
 )
+_AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
 _NO_FILE: Final = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 """What the system says where there is no file, but perhaps a folder."""
 _CLOCK_TICK_NS: Final = 20_000_000
@@ -96,7 +97,8 @@ class Workspace:
         """Return a file's bytes, or None where there is no file."""
         with disk_faults(path):
             try:
-                return self.absolute(path).read_bytes()
+                with _opened(self.absolute(path)) as file:
+                    return file.read()
             except _NO_FILE:
                 return None
 
@@ -109,7 +111,7 @@ class Workspace:
         """Read a file with the state that belongs to exactly these bytes; None where there is no file."""
         with disk_faults(path):
             try:
-                with self.absolute(path).open("rb") as file:
+                with _opened(self.absolute(path)) as file:
                     before = os.fstat(file.fileno())
                     data = file.read()
                     after = os.fstat(file.fileno())
@@ -288,6 +290,15 @@ def disk_faults(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreFaultError(f"{path!r}: {error.strerror or error}; nothing was changed", path=path) from error
+
+
+def _opened(place: Path) -> BinaryIO:
+    """Open a regular file for reading; a pipe or device is none, and nobody waits for it."""
+    file = open(place, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE))  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise FileNotFoundError(place)
+    return file
 
 
 def _stamp(info: os.stat_result) -> tuple[int, int, int, int]:

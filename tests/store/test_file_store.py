@@ -850,3 +850,18 @@ def test_a_place_that_cannot_be_meant_is_a_mistake_of_the_caller(store: FileStor
             store.move("folder", "note.md", overwrite=overwrite)
     with pytest.raises(InvalidPathError, match=r"'made/other\.md'"):
         store.move("other.md", "made/")
+
+
+def test_names_that_are_no_utf_8_move_with_their_folder(store: FileStore) -> None:
+    folder = os.fsencode(store.root) + b"/odd"
+    Path(os.fsdecode(folder)).mkdir()
+    Path(os.fsdecode(folder + b"/\xff\xe9.md")).write_bytes(b"walrus")
+    put(store, "odd/ok.md", "walrus")
+    store.write("l.md", "[[odd/ok.md]]")
+    store.refresh()
+    store.move("odd", "even")
+    assert text(store, "l.md") == "[[even/ok.md]]\n"
+    assert os.fsdecode(b"even/\xff\xe9.md") in store.index.known()
+    store.delete("even", recursive=True)
+    assert {each["tool"] for each in store.history("even/ok.md").metadata["versions"]} == {"delete", "move", ""}
+    assert store.health_check().metadata["health"]["drift"] == []

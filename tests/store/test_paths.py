@@ -240,3 +240,15 @@ def test_what_somebody_makes_meanwhile_is_no_twin_of_itself(
     paths.check_new("daily/Sub/note.md")
     with pytest.raises(NoteExistsError, match="daily/Sub"):
         paths.check_new("daily/sub/note.md")
+
+
+def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        os.mkfifo(tmp_path / "pipe.md")
+        for ask in (store.read, store.delete, lambda path: store.append(path, "x")):
+            with pytest.raises(NoteNotFoundError):
+                ask("pipe.md")
+        with pytest.raises(InvalidPathError, match="pipe"):
+            store.write("pipe.md", "x", overwrite=True)
+        store.reindex()
+        assert store.health_check().metadata["health"]["healthy"]
