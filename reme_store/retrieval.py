@@ -17,7 +17,7 @@ from reme_store.models import Answer, Direction, FileChunk, FileLink
 from reme_store.note_index import NoteIndex
 from reme_store.ranking import Candidate, Group, rank_chunks, rank_notes
 from reme_store.search_filter import SearchFilter, parse_filter
-from reme_store.similar import Asked, Meaning, rank_similar
+from reme_store.similar import Asked, Meaning, cosines_of, rank_similar
 
 MAX_LIMIT = 200
 MAX_DEPTH = 10
@@ -199,14 +199,16 @@ class _Finding:
         keyword = {key: group.best.score for key, group in by_words.items()}
         vector = {key: group.best.score for key, group in by_meaning.items()}
         self._give_titles(by_words, by_meaning, keyword)
+        counts = {"vector": len(vector), "keyword": len(keyword), "returned": 0, "hybrid": bool(keyword and vector)}
+        if near is not None and fusion == "convex":  # what is found by words has its own cosine, not none
+            vector |= {f"{key:016x}": cosine for key, cosine in cosines_of(near, [int(k, 16) for k in keyword]).items()}
         groups = {key: _united(by_words.get(key), by_meaning.get(key)) for key in {**keyword, **vector}}
         merged = fuse(keyword, vector, fusion, share)
         hits = [
             self._hit(groups[key], merged[key], {"keyword": keyword.get(key), "vector": vector.get(key)})
             for key in sorted(merged, key=lambda key: (-merged[key], groups[key].best.path, key))
         ]
-        hybrid = bool(keyword and vector)
-        return hits, {"vector": len(vector), "keyword": len(keyword), "returned": len(hits), "hybrid": hybrid}
+        return hits, counts
 
     def _give_titles(
         self, by_words: Mapping[str, Group], by_meaning: Mapping[str, Group], keyword: dict[str, float]

@@ -1,6 +1,6 @@
 """Which chunks are nearest to a question by meaning? Filters come before the cut, and equal text is one hit."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Protocol
 
 import numpy as np
@@ -44,6 +44,13 @@ def rank_similar(view: IndexView, near: tuple[Array, Array], wanted: SearchFilte
         if len(groups) == limit:
             break
     return groups
+
+
+def cosines_of(near: tuple[Array, Array], texts: Collection[int]) -> dict[int, float]:
+    """Return how near some texts are; those without a vector are left out."""
+    keys, cosines = near
+    places = np.flatnonzero(np.isin(keys, np.array([*texts], dtype=np.uint64)))
+    return dict(zip(keys[places].tolist(), cosines[places].tolist(), strict=True))
 
 
 def _positive(view: IndexView, near: tuple[Array, Array], masks: list[Array | None]) -> tuple[Array, Array]:

@@ -351,3 +351,18 @@ def test_a_title_found_by_words_lifts_the_content_found_by_meaning(index: NoteIn
 def test_what_points_away_from_a_question_is_no_hit(index: NoteIndex) -> None:
     fill(index, digest__a="text")
     assert found(index, "nothing", meaning=Meanings(index, {"digest/a.md": -0.2})) == []
+
+
+def test_what_words_find_is_weighed_by_its_own_nearness(index: NoteIndex) -> None:
+    near = {f"digest/n{n:02}.md": 0.9 - n / 100 for n in range(20)}
+    fill(
+        index, **{path[:-3].replace("/", "__"): f"text {path}" for path in near}, digest__a="otter", digest__b="otter!"
+    )
+    meaning = Meanings(index, {**near, "digest/a.md": 0.3, "digest/b.md": 0.2})
+    answer = retrieval.search(index, "otter", 5, meaning=meaning, candidate_multiplier=1.0)
+    scores = {hit["path"]: hit["scores"] for hit in answer.metadata["results"]}
+    assert scores["digest/a.md"]["vector"] == pytest.approx(0.3)
+    assert answer.metadata["counts"] == {"vector": 5, "keyword": 2, "returned": 5, "hybrid": True}
+    ranks = {"fusion": "rrf", "vector_weight": 0.4, "candidate_multiplier": 1.0}
+    by_rank = retrieval.search(index, "otter", 5, meaning=meaning, **ranks)
+    assert by_rank.metadata["results"][0]["scores"]["vector"] is None
