@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"reme: {error}", file=sys.stderr)
         return FAILED
     print(json.dumps(result, ensure_ascii=False, indent=2) if options.json else result["answer"])
+    if not options.json:
+        for line in _untold(result):
+            print(f"reme: {line}", file=sys.stderr)
     return DONE if result["success"] else FAILED
 
 
@@ -142,6 +145,11 @@ def _finished(graph: WorkspaceGraph, inputs: Mapping[str, Any]) -> dict[str, Any
         elif sys.stderr.isatty():
             print(_progress(part), file=sys.stderr)
     return state
+
+
+def _untold(result: Mapping[str, Any]) -> list[str]:
+    """Return the errors of a receipt that its answer does not tell."""
+    return [line for line in result.get("errors", ()) if line not in result["answer"]]
 
 
 def _progress(event: Mapping[str, Any]) -> str:

@@ -38,13 +38,13 @@ MAX_STEM_BYTES = 120
 # ---- names ------------------------------------------------------------------------------------
 
 
-def parse_day(text: str) -> dt.date:
+def parse_day(text: object) -> dt.date:
     """Read a day written ``YYYY-MM-DD``.
 
     Raises:
         InvalidRequestError: It is no such text, or no day of the calendar.
     """
-    if DAY.fullmatch(text):
+    if isinstance(text, str) and DAY.fullmatch(text):
         try:
             return dt.date.fromisoformat(text)
         except ValueError:

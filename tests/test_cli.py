@@ -39,6 +39,16 @@ def test_a_graph_is_run_with_its_inputs(reme: Path, capsys: pytest.CaptureFixtur
     assert (reme / shown["state"]["note_path"]).exists()
 
 
+def test_errors_that_an_answer_does_not_tell_go_to_standard_error(
+    reme: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changes = json.dumps([{"path": "resource/none.md", "change": "added"}])
+    assert cli.main(["auto_resource", f"changes={changes}"]) == cli.FAILED
+    shown = capsys.readouterr()
+    assert "none.md" not in shown.out
+    assert shown.err.startswith("reme: resource/none.md: ")
+
+
 def test_help_lists_every_tool_and_graph(reme: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["help"]) == cli.DONE
     lines = capsys.readouterr().out.splitlines()

@@ -128,4 +128,5 @@ def _summary(state: DreamState, closed: Mapping[str, Any]) -> str:
     parts += [f"{closed['waiting']} waiting for a later run"] if closed["waiting"] else []
     units = f"{len(state['units'])} unit(s): {', '.join(parts)}" if parts else "nothing new"
     read = f"{len(state['changed_paths'])} changed note(s)"
+    read += f" ({len(state['failed_paths'])} could not be read)" if state["failed_paths"] else ""
     return f"Dream of {state['request']['day']}: {read}, {units}; {state['topics_written']} new topic(s)."

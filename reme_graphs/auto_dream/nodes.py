@@ -57,7 +57,11 @@ def _extracted(context: Context, request: Request, runtime: Runtime[Context]) ->
     with dream_workspace(context, run_id) as store, lease(store, run_id) as mine:
         if not mine:
             raise NoDreamError(BUSY)
-        found = read_sources(store, context, request, model, teller(runtime.stream_writer))
+        try:
+            found = read_sources(store, context, request, model, teller(runtime.stream_writer))
+        except BaseException:
+            end_lease(store, run_id)  # nobody can go on with a run that has not begun
+            raise
     found["usage"] = Overwrite(found["usage"])
     return {**beginning(request, run_id), **found}
 

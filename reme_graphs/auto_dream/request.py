@@ -28,8 +28,6 @@ def read_request(inputs: DreamInput, context: Context) -> Request:
         InvalidRequestError: one of them cannot be used.
     """
     given = inputs.get("date") or ""
-    if not isinstance(given, str):
-        raise InvalidRequestError(f"date {given!r} is no text like '2026-01-12'")
     return Request(
         day=parse_day(given).isoformat() if given else context.today(),
         hint=str(inputs.get("hint") or ""),

@@ -41,8 +41,8 @@ def day_of(path: str) -> str:
 
 
 def window(day: date, days: int) -> list[str]:
-    """Return the last ``days`` dates that end at a day, oldest first."""
-    return [(day - timedelta(days=back)).isoformat() for back in range(days - 1, -1, -1)]
+    """Return the last ``days`` dates that end at a day, oldest first; the calendar begins with the year 1."""
+    return [(day - timedelta(days=back)).isoformat() for back in range(min(days, day.toordinal()) - 1, -1, -1)]
 
 
 def source_hashes(store: FileStore) -> dict[str, str]:

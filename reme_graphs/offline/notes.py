@@ -12,7 +12,15 @@ from typing import Any
 
 from reme_graphs.offline.material import LABELS, Material, Statement, is_form, read_statements
 from reme_graphs.offline.salience import WORTH, WORTH_OF_PERSON, Kind, is_change, judge
-from reme_graphs.offline.sentences import Block, heading_lines, mostly_cjk, split_blocks, split_sentences, squeeze
+from reme_graphs.offline.sentences import (
+    Block,
+    heading_lines,
+    mostly_chinese,
+    mostly_cjk,
+    split_blocks,
+    split_sentences,
+    squeeze,
+)
 from reme_graphs.offline.terms import key_phrases, rarity, themes
 
 _GENERIC = re.compile(
@@ -357,7 +365,7 @@ def _novelty(statement: Statement, weights: Mapping[str, float]) -> float:
 
 
 def _render(chosen: Sequence[Statement], *, own_headings: bool) -> str:
-    chinese = mostly_cjk(" ".join(s.text for s in chosen))
+    chinese = mostly_chinese(" ".join(s.text for s in chosen))
     groups: dict[str, list[Statement]] = {}
     for statement in chosen if own_headings else sorted(chosen, key=_group_order(chosen)):
         own = statement.heading if own_headings else ""

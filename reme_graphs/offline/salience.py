@@ -1,7 +1,7 @@
 """Is a sentence worth remembering, and as what: a decision, a preference, an open task, a step, a fact?
 
-Plain rules for English and Chinese. A score of ``WORTH`` or more is worth a line in a note; greetings, thanks, praise
-and questions never reach it.
+Plain rules for English and Chinese; in other languages what a person states in a full sentence counts. A score of
+``WORTH`` or more is worth a line in a note; greetings, thanks, praise and questions never reach it.
 """
 
 import re
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from reme_graphs.offline import words
 from reme_graphs.offline.sentences import has_cjk
 
 Kind = Literal["decision", "preference", "task", "procedure", "fact"]
@@ -293,6 +294,15 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 
+_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of which one or two make a word."""
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Letters of scripts without spaces between words: Thai, Lao, Burmese, Khmer."""
+_LATIN_WORD = re.compile(rf"(?:(?!{_DENSE.pattern}|{_UNSPACED.pattern})[^\W_]|')+")
+_OTHER_SCRIPT = re.compile("[\u0370-\u1cff\u3040-\u30ff\uac00-\ud7af]")
+"""Letters of scripts the rules know nothing of: neither Latin nor Han."""
+_OTHER_WORDS = frozenset(words.OTHER_LATIN.split())
+
 
 @lru_cache(maxsize=16384)
 def judge(sentence: str, *, assistant: bool = False) -> Salience:
@@ -381,12 +391,21 @@ def _evidence(text: str) -> float:
         (bool(_HANDLING.search(text)), 0.5),
         (bool(_CHANGE.search(text)), 1.0),
         (bool(_FIRST.search(text)), 0.3),
+        (_is_unruled(text), 1.0),
     )
     return sum(weight for holds, weight in found if holds) + _length_bonus(text)
 
 
+def _is_unruled(text: str) -> bool:
+    """Tell a sentence in a language that the rules do not know: another script, or telling words of another tongue."""
+    letters = sum(map(str.isalpha, text))
+    if len(_OTHER_SCRIPT.findall(text)) > 0.3 * letters:
+        return True
+    return len({word.casefold() for word in _LATIN_WORD.findall(text)} & _OTHER_WORDS) >= 2
+
+
 def _length_bonus(text: str) -> float:
-    size = len(re.findall(r"[A-Za-z0-9']+", text)) + len(re.findall(r"[\u3400-\u9fff]", text)) / 1.6
+    size = len(_LATIN_WORD.findall(text)) + len(_DENSE.findall(text)) / 1.6 + len(_UNSPACED.findall(text)) / 4
     return -2.0 if size < 3 else -1.0 if size < 5 else 0.3 if 8 <= size <= 45 else -0.5 if size > 80 else 0.0
 
 

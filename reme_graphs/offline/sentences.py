@@ -32,6 +32,7 @@ _ITEM = re.compile(
 )
 _TABLE = re.compile(r"^\s*\|.*\|\s*$")
 _RULE = re.compile(r"^\s*([-*_=]\s*){3,}$")
+_KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -81,8 +82,13 @@ def has_cjk(text: str) -> bool:
 
 
 def mostly_cjk(text: str) -> bool:
-    """Tell whether a reader of the text reads Chinese: a CJK letter weighs as much as three Latin ones."""
+    """Tell whether the text is Chinese, Japanese or Korean: a CJK letter weighs as much as three Latin ones."""
     return 3 * len(_CJK.findall(text)) > len(re.findall(r"[A-Za-z]", text))
+
+
+def mostly_chinese(text: str) -> bool:
+    """Tell whether the text is Chinese rather than Japanese or Korean, which have letters of their own."""
+    return mostly_cjk(text) and 5 * len(_KANA_OR_HANGUL.findall(text)) < len(_CJK.findall(text))
 
 
 def squeeze(text: str) -> str:

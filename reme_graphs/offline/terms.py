@@ -15,7 +15,7 @@ import Stemmer
 
 from reme_graphs.offline import words
 
-_STOP = frozenset(words.STOP.split())
+_STOP = frozenset((words.STOP + words.OTHER_LATIN).split())
 _GENERAL = frozenset(words.GENERAL.split())
 _NOT_QUALITY = frozenset(words.NOT_QUALITY.split())
 _DETERMINERS = frozenset(words.DETERMINERS.split())
@@ -26,14 +26,16 @@ def _alternatives(listed: str) -> str:
 
 
 _ZH_PIECES = re.compile(
-    f"(?P<word>{_alternatives(words.ZH_WORDS)})|(?P<stop>{_alternatives(words.ZH_STOP)})|(?P<letter>.)",
+    f"(?P<word>{_alternatives(words.ZH_WORDS)})|"
+    f"(?P<stop>{_alternatives(words.ZH_STOP + words.JA_KO_STOP)})|(?P<letter>.)",
     re.DOTALL,
 )
 _LIGHT_FIRST = "号个加条台份秒超再应按把被为以第步次天年月日一二三四五六七八九十两"
 _LIGHT_LAST = "第加到成为出上下中里的了时用要就才过着在是和与先一二三四五六七八九十两"
+_SPACED = r"(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
 _WORD = re.compile(
-    r"[A-Za-zÀ-ɏΑ-ωЀ-ӿ][\w.+#/-]*[\w+#]|[A-Za-zÀ-ɏΑ-ωЀ-ӿ]|[\u3400-\u9fff]+|"
-    r"[\u3040-\u30ff\uac00-\ud7af]+|\d[\w.:-]*\w|\d"
+    rf"[A-Za-zÀ-ɏΑ-ωЀ-ӿ](?:{_SPACED}[\w.+#/-])*{_SPACED}[\w+#]|[A-Za-zÀ-ɏΑ-ωЀ-ӿ]|[\u3400-\u9fff]+|"
+    rf"[\u3040-\u30ff\uac00-\ud7af]+|\d(?:{_SPACED}[\w.:-])*{_SPACED}\w|\d"
 )
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NUMBER = re.compile(r"[\d.,:/-]+(?:st|nd|rd|th|am|pm|%)?", re.IGNORECASE)

@@ -77,7 +77,7 @@ def _unit(group: Group) -> dict[str, Any]:
 def _topics(groups: Sequence[Group], tasks: Sequence[Statement]) -> list[dict[str, Any]]:
     """Topics of interest: what was talked about most, then what is still open."""
     rows = [
-        _topic(group.name, group.statements, f"{len(group.statements)} statements in {len(group.sources)} notes")
+        _topic(group.name, group.statements, _told(len(group.statements), len(group.sources)))
         for group in groups
         if not group.profile and group.name
     ]
@@ -86,6 +86,10 @@ def _topics(groups: Sequence[Group], tasks: Sequence[Statement]) -> list[dict[st
         if title:
             rows.append(_topic(title, (task,), "an open task"))
     return list({row["title"]: row for row in reversed(rows)}.values())[::-1]
+
+
+def _told(statements: int, notes: int) -> str:
+    return f"{statements} statement{'s' * (statements != 1)} in {notes} note{'s' * (notes != 1)}"
 
 
 def _topic(title: str, statements: Sequence[Statement], reason: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ decision agreed anymore longer instead correction
 """English words that fit any talk: terms, but never a theme."""
 
 ZH_STOP = """
-更正 纠正 新增 我们 你们 他们 她们 它们 咱们 自己 大家 别人 这个 那个 这些 那些 这样 那样 这么 那么 这里 那里
+待办 记为 更正 纠正 新增 我们 你们 他们 她们 它们 咱们 自己 大家 别人 这个 那个 这些 那些 这样 那样 这么 那么 这里 那里
 这次 那次 这边 那边 什么 怎么 怎样 怎么样 为什么 哪里 哪个 哪些 多少 几个 一个 一些 一下 一点 一点儿 一起 一样
 一直 一定 一般 一种 一次 两个 已经 正在 曾经 刚刚 刚才 现在 目前 以后 以前 之前 之后 之间 之内 以来 以上 以下
 以及 以内 当时 同时 今天 明天 昨天 后天 前天 上周 下周 本周 上个月 下个月 这个月 今年 去年 明年 早上 上午 中午
@@ -110,3 +110,19 @@ ca pp resp jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri 
 
 FINAL_ABBREVIATIONS = """etc a.m p.m u.s u.k ph.d inc ltd co corp jr sr"""
 """Abbreviations that may also end a sentence; a capital letter after them decides."""
+
+JA_KO_STOP = """
+です ます でした ました ません ている ていて ています する した して こと もの から ので より たち さん など
+まで だけ けど という について ください ある あり いる なる は が を に で と も の へ や か ね よ ない なく
+습니다 합니다 입니다 했습니다 됩니다 있습니다 없습니다 하기로 에서 에게 으로 우리는 저는 제가 우리 정말 그리고
+"""
+
+OTHER_LATIN = """
+ich wir nicht und ist sind haben habe wird werden mit für auf dass weil der das dem den ein eine einen von zu zum zur
+im bei auch nur aber oder unser unsere mein meine nous je est sont les une dans pour avec pas sur mais parce notre nos
+mon ma mes qui ce cette aux avons ai el los las una para por porque nosotros estamos somos está es con del mi nuestro
+nuestra pero como yo il lo gli che sono perché abbiamo noi della nel questo questa anche não uma nós temos são também
+com meu minha isso het een niet ik wij zijn voor maar omdat naar onze mijn jag och inte är att som vi för har det ett
+jest nie się na że mamy jako dla ale
+"""
+"""Words that are frequent in another language of Latin letters and rare in English."""

@@ -32,6 +32,7 @@ def test_the_window_ends_at_the_day() -> None:
     from datetime import date
 
     assert window(date(2026, 3, 1), 3) == ["2026-02-27", "2026-02-28", "2026-03-01"]
+    assert window(date(1, 1, 2), 8) == ["0001-01-01", "0001-01-02"]
 
 
 def test_scan_days_zero_reaches_every_day_up_to_the_date(memory: Memory) -> None:

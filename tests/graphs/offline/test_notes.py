@@ -171,3 +171,17 @@ def test_additions_go_under_the_headings_that_are_there() -> None:
     old = "---\nname: x\n---\n## Facts\n\n- a\n\n## Mine\n\ntext\n"
     merged = merge_additions(old, "## Facts\n\n- b\n\n## Decisions\n\n- c\n")
     assert merged == "---\nname: x\n---\n## Facts\n\n- a\n- b\n\n## Mine\n\ntext\n\n## Decisions\n\n- c\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("私たちはPostgreSQLを使うことに決めました。会議は毎週月曜日の10時です。", "PostgreSQL"),
+        ("우리는 데이터베이스로 MySQL을 사용하기로 결정했습니다.", "MySQL"),
+    ],
+)
+def test_kana_and_hangul_are_no_chinese_and_names_end_where_they_begin(text: str, name: str) -> None:
+    note = write_note([{"role": "user", "text": text}], "")
+    assert note is not None
+    assert note.body_additions.startswith("## Facts\n")
+    assert name in note.name.split(", ")

@@ -49,6 +49,29 @@ def test_talk_is_not_memory(sentence: str) -> None:
     assert judge(sentence).score < WORTH_OF_PERSON
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "私たちはPostgreSQLを使うことに決めました。",
+        "コーヒーよりお茶の方が好きです。",
+        "우리는 데이터베이스로 MySQL을 사용하기로 결정했습니다.",
+        "Мы решили использовать новую базу, потому что старая слишком медленная.",
+        "Wir haben uns gegen den zweiten Server entschieden, weil er zu teuer ist.",
+        "Je préfère les réponses courtes et sans introduction.",
+    ],
+)
+def test_statements_in_a_language_without_rules_are_kept(sentence: str) -> None:
+    assert judge(sentence).score >= WORTH
+    assert judge(sentence, assistant=True).score < WORTH
+
+
+@pytest.mark.parametrize(
+    "sentence", ["わかりました。", "ありがとうございます。", "감사합니다!", "Спасибо большое!", "Danke schön!"]
+)
+def test_talk_in_a_language_without_rules_is_not_memory(sentence: str) -> None:
+    assert judge(sentence).score < WORTH
+
+
 def test_an_assistant_has_to_state_facts_to_be_remembered() -> None:
     assert judge("I think many people enjoy this approach.", assistant=True).score < WORTH
     assert judge("The migration starts on 2026-04-01 and Ana Lopes owns it.", assistant=True).score >= WORTH

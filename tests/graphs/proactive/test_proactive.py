@@ -26,6 +26,15 @@ def test_a_day_without_topics_is_a_success_that_says_skipped(tmp_path: Path) -> 
     assert state["receipt"]["success"]
 
 
+@pytest.mark.parametrize("date", [5, ["2026-01-03"], "tomorrow", "2026-02-30"])
+def test_what_is_no_day_is_refused_in_the_receipt(tmp_path: Path, date: Any) -> None:
+    state = read(tmp_path, date=date)
+    assert not state["receipt"]["success"]
+    assert state["receipt"]["errors"] == [
+        f"{date!r} is not a day; write it as YYYY-MM-DD, for example 2026-03-05",
+    ]
+
+
 @pytest.mark.parametrize("wanted", [True, False])
 def test_topics_come_with_the_raw_text_where_it_is_wanted(tmp_path: Path, wanted: bool) -> None:
     put(tmp_path, TEXT)
