@@ -98,6 +98,8 @@ def _wide_encoding(data: bytes) -> str:
     sample = data[:_SAMPLE_BYTES]
     if b"\x00" not in sample or len(data) % 2:
         return ""
+    if sample.count(0) * 4 < len(sample) and _try(data, "utf-8") is not None:
+        return ""  # text in UTF-8 that holds a NUL here and there
     halves = {"utf-16-le": sample[1::2], "utf-16-be": sample[::2]}
     return next((encoding for encoding, high in halves.items() if _is_wide(sample, high, encoding)), "")
 
