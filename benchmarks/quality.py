@@ -37,6 +37,7 @@ from reme_store.note_index import NoteIndex
 
 KINDS = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop", 5: "adversarial"}
 CUT = 10
+REPORT = Path(__file__).parent.parent / "docs" / "benchmarks" / "quality.md"
 
 
 @dataclass(frozen=True)
@@ -309,6 +310,12 @@ def report(args: argparse.Namespace, folder: Path) -> str:
     return "\n\n".join(tables)
 
 
+def placed(text: str, part: str, tables: str) -> str:
+    """Return the report with other tables between the marks of a part."""
+    begin, end = f"<!-- {part} -->", f"<!-- /{part} -->"
+    return text[: text.index(begin)] + f"{begin}\n\n{tables}\n\n" + text[text.index(end) :]
+
+
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -318,11 +325,15 @@ def main() -> None:
     parser.add_argument("--only", default="", help="measure only the sets whose title holds this")
     parser.add_argument("--keep", type=Path, help="folder in which vectors stay for the next run")
     parser.add_argument("--choose", action="store_true", help="choose parameters on the other half as well")
+    parser.add_argument("--write", choices=("words", "vectors"), help=f"put the tables into that part of {REPORT.name}")
     args = parser.parse_args()
     if not (args.locomo or args.passages):
         parser.error("give --locomo or --passages")
     with tempfile.TemporaryDirectory() as folder:
-        print(report(args, Path(folder)))
+        tables = report(args, Path(folder))
+    print(tables)
+    if args.write:
+        REPORT.write_text(placed(REPORT.read_text(encoding="utf-8"), args.write, tables), encoding="utf-8")
 
 
 if __name__ == "__main__":
