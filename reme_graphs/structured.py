@@ -38,7 +38,9 @@ def _parsed_list(value: Any) -> Any:
 def _text_or_lines(value: Any) -> Any:
     if value is None:
         return ""
-    return "\n".join(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = "\n".join(value)
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def _list_or_none(value: Any) -> Any:

@@ -12,8 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 BUCKETS = ("procedure", "personal", "wiki")
+NAME_CHARS = 200
+"""Longest name a unit keeps."""
 SUMMARY_CHARS = 600
-"""Longest summary a merged unit keeps."""
+"""Longest summary a merged unit keeps; one that was not merged keeps twice as much."""
 
 Unit = dict[str, Any]
 
@@ -35,18 +37,23 @@ def clean_units(rows: Iterable[Mapping[str, Any]], allowed: Collection[str]) -> 
     units = []
     for row in rows:
         paths = clean_paths(row.get("paths", []), allowed)
-        name = " ".join(str(row["name"]).split())
+        name = " ".join(str(row["name"]).split())[:NAME_CHARS]
+        summary = str(row.get("summary", "")).strip()[: 2 * SUMMARY_CHARS]
         if name and paths:
-            units.append(
-                {"name": name, "bucket": _bucket(row), "summary": str(row.get("summary", "")).strip(), "paths": paths}
-            )
+            units.append({"name": name, "bucket": _bucket(row), "summary": summary, "paths": paths})
     return units
 
 
 def clean_paths(paths: Iterable[Any], allowed: Collection[str]) -> list[str]:
-    """Return the paths that were shown, each once, without the link brackets some models write."""
-    bare = (re.sub(r"^!?\[\[|\]\]$|^\./", "", str(path).strip()) for path in paths)
-    return list(dict.fromkeys(path for path in bare if path in allowed))
+    """Return the paths that were shown, each once, without what some models put around them."""
+    found = (_shown(re.sub(r"^!?\[\[|\]\]$|^\./", "", str(path).strip()), allowed) for path in paths)
+    return list(dict.fromkeys(path for path in found if path))
+
+
+def _shown(path: str, allowed: Collection[str]) -> str:
+    """Return the shown path that is meant: with an anchor or alias, or without its ending; empty where none is."""
+    bare = re.split(r"[#|]", path)[0].rstrip()
+    return next((meant for meant in (path, bare, f"{bare}.md") if meant in allowed), "")
 
 
 def merge_units(batches: Iterable[Sequence[Unit]]) -> list[Unit]:

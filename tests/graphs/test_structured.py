@@ -91,3 +91,8 @@ def test_without_tool_calling_the_schema_stands_in_the_prompt() -> None:
     value, _ = ask(model, [HumanMessage("material")], ExtractedUnits, Limits(tool_calling=False))
     assert value.units[0].bucket == "personal"
     assert model.asked[0].tools == [] and "ExtractedUnits" in model.asked[0].prompt
+
+
+def test_half_a_character_in_a_text_does_no_harm() -> None:
+    read = IntegrateOutcome(action="CREATE", target_path="digest/wiki/a.md", note="so \ud800 it is")
+    assert read.note == "so ? it is"

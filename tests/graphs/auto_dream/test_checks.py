@@ -70,6 +70,11 @@ def test_a_new_note_is_named_after_its_file() -> None:
     assert any("name: router" in fault for fault in faults(NEW.replace("name: router", "name: Router"), None, "CREATE"))
 
 
+def test_a_draft_outside_the_unit_s_bucket_does_not_stand() -> None:
+    other = "digest/personal/router.md"
+    assert any("another place" in fault for fault in faults(NEW, None, "CREATE", other, other))
+
+
 def test_create_needs_a_new_note_and_the_others_an_existing_one() -> None:
     assert any("exists already" in fault for fault in faults(OLD + derived(A), action="CREATE"))
     assert any("is new" in fault for fault in faults(NEW, None, "REFINE"))

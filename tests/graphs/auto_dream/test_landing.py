@@ -135,6 +135,18 @@ def test_a_faulty_draft_never_lands(memory: Memory, kind: str) -> None:
     assert not state["receipt"]["success"]
 
 
+def test_another_bucket_is_refused_at_the_tool(memory: Memory) -> None:
+    path = memory.note("defrost")
+
+    def plan(asked: Asked, turn: int) -> AIMessage:
+        target = "digest/wiki/x.md" if turn else "digest/personal/x.md"
+        return calling(write(target, "TEXT", path), *([outcome("CREATE", target)] if turn else []))
+
+    dreamer = Dreamer([unit("Defrost", path)], {"Defrost": plan})
+    assert memory.dream(dreamer)["receipt"]["success"]
+    assert "belongs to another place" in dreamer.of("Defrost")[1].results[0].text
+
+
 def test_a_second_target_is_refused_at_the_tool(memory: Memory) -> None:
     memory.put(PUMP, "# Heat pump\n")
     path = memory.note("lamp")

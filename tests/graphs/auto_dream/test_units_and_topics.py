@@ -39,6 +39,20 @@ def test_facts_of_one_abstraction_merge_over_batches() -> None:
     assert "half open" in merged[0]["summary"]
 
 
+def test_a_shown_path_is_known_in_any_form_a_model_gives_it() -> None:
+    shown = ["daily/2026-01-12/a.md", "daily/2026-01-12/c#.md"]
+    for form in ("./{}", "[[{}]]", "[[{}|A]]", "{}#part", "![[{}#part]]"):
+        assert clean_units([unit("A", form.format(shown[0]))], shown)[0]["paths"] == shown[:1], form
+    assert clean_units([unit("A", "daily/2026-01-12/a")], shown)[0]["paths"] == shown[:1]
+    assert clean_units([unit("C", shown[1])], shown)[0]["paths"] == shown[1:]
+
+
+def test_endless_names_and_summaries_are_cut() -> None:
+    [found] = clean_units([unit("n" * 100_000, "daily/a.md", summary="s" * 200_000)], ["daily/a.md"])
+    assert len(found["name"]) == 200
+    assert len(found["summary"]) == 1_200
+
+
 def test_names_of_two_buckets_stay_two_units() -> None:
     assert len(merge_units([[unit("Deploy", "a", bucket="procedure"), unit("Deploy", "a", bucket="wiki")]])) == 2
 
