@@ -71,9 +71,8 @@ class _Scored:
 
     def worth(self, docs: Array) -> Array:
         """Return what documents are worth with the share of their note's title."""
-        first = self.table.first_doc[self.table.columns["note"][docs]]
-        is_lifted = (self.table.columns["kind"][first] == INDEX) & (first != docs)
-        worth: Array = self.total[docs] + np.where(is_lifted, TITLE_SHARE * self.total[first], 0.0)
+        titles = self.table.title_docs[docs]
+        worth: Array = self.total[docs] + np.where(titles != docs, TITLE_SHARE * self.total[titles], 0.0)
         return worth
 
     def _with_content(self, docs: Array, titles: Array) -> Array:
@@ -85,8 +84,10 @@ class _Scored:
         owners = np.repeat(np.arange(len(titles)), sizes)[there]
         outdone = titles[np.bincount(owners, minlength=len(titles)) > 0]
         every = distinct([docs.astype(np.int64), content[there]])
-        left: Array = every[~np.isin(every, outdone, assume_unique=True, kind="table")]
-        return left
+        left = np.ones(len(every), dtype=np.bool_)
+        left[np.searchsorted(every, outdone)] = False
+        kept: Array = every[left]
+        return kept
 
 
 def rank_chunks(
@@ -165,7 +166,7 @@ def _completed(
     members: dict[int, list[Candidate]] = {key: [first] for key, first in groups.items()}
     for item in scored:
         for key, docs in zip(groups, item.table.docs_of_texts(list(groups)), strict=True):
-            if len(docs) > 1 or item.part != groups[key].part:
+            if len(docs) > (item.part == groups[key].part):
                 members[key] += _twins(view, item, wanted, groups[key], docs, min_score)
     return [grouped(groups[key], members[key]) for key in groups]
 

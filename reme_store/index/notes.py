@@ -196,6 +196,13 @@ class NoteTable:
         return known
 
     @cached_property
+    def title_docs(self) -> Array:
+        """int64[d]: the index chunk of the note of each document; the document itself where there is none."""
+        first = self.first_doc[self.columns["note"]].astype(np.int64)
+        titles: Array = np.where(self.columns["kind"][first] == INDEX, first, np.arange(len(first)))
+        return titles
+
+    @cached_property
     def _sorted_texts(self) -> Array:
         hashes: Array = self.columns["text_hash"][self.columns["text_order"]]
         return hashes
