@@ -131,7 +131,7 @@ def test_a_failing_provider_is_left_alone_for_a_while(tmp_path: Path) -> None:
         store.write("digest/wiki/a.md", "The otter sleeps.")
         for number in range(20):
             assert paths(store, f"otter {number}") == ["digest/wiki/a.md"]
-        assert 1 <= len(asked) <= 5
+        assert len(asked) <= 5
 
 
 def test_one_text_that_is_refused_does_not_keep_the_others_from_theirs(tmp_path: Path) -> None:
