@@ -18,6 +18,7 @@ from reme_graphs.consolidate.report import Report
 from reme_graphs.consolidate.splitting import PART_OF, measure
 from reme_store.errors import InvalidRequestError
 from reme_store.file_store import FileStore
+from reme_store.models import NoteText
 from reme_store.text.front_matter import parse_note
 
 DERIVED = "derived_from"
@@ -47,7 +48,9 @@ def overloaded_notes(store: FileStore, paths: Sequence[str]) -> list[dict[str, A
     """Overloaded notes, the worst first: {path, reasons, version}."""
     found = []
     for path in paths:
-        note = store.read_note(path)
+        note = _readable(store, path)
+        if note is None:
+            continue
         overload = measure(note.text, store.options.chunk_chars)
         if overload:
             found.append((-overload.score, {"path": path, "reasons": list(overload.reasons), "version": note.version}))
@@ -73,7 +76,7 @@ def find_all(store: FileStore, paths: Sequence[str], *, whole: bool, day: str, *
         day=day,
         notes=len(notes),
         duplicates=[*exact_duplicates(notes), *near_duplicates(notes)],
-        broken_links=sorted((row["path"], row["target"]) for row in problems if "target" in row),
+        broken_links=sorted({(row["path"], row["target"]) for row in problems if "target" in row}),
         orphans=orphans(notes),
         unsourced=without_provenance(notes),
         stale=_stale(store, day) if whole else (),
@@ -84,11 +87,21 @@ def find_all(store: FileStore, paths: Sequence[str], *, whole: bool, day: str, *
     )
 
 
+def _readable(store: FileStore, path: str) -> NoteText | None:
+    """A note; None where it holds no text or is gone by now, which the health check tells."""
+    try:
+        return store.read_note(path)
+    except InvalidRequestError:
+        return None
+
+
 def _facts(store: FileStore, paths: Sequence[str]) -> Iterator[NoteFacts]:
     for path in paths:
-        parsed = parse_note(store.read_note(path).text)
+        note = _readable(store, path)
+        if note is None:
+            continue
+        parsed = parse_note(note.text)
         links, inlinks = store.outlinks(path), store.inlinks(path)
-        sourced = any(link.predicate in (DERIVED, PART_OF) or _SOURCE.match(link.target_path) for link in links)
         matter = parsed.front_matter
         yield NoteFacts(
             path=path,
@@ -97,8 +110,20 @@ def _facts(store: FileStore, paths: Sequence[str]) -> Iterator[NoteFacts]:
             body=parsed.body,
             links=frozenset(link.target_path for link in links),
             inlinked=any(link.source_path != path for link in inlinks),
-            sourced=sourced or any(link.predicate == PART_OF for link in inlinks),
+            sourced=any(_names_source(store, one) for one in (path, *_family(store, path))),
         )
+
+
+def _names_source(store: FileStore, path: str) -> bool:
+    return any(link.predicate == DERIVED or _SOURCE.match(link.target_path) for link in store.outlinks(path))
+
+
+def _family(store: FileStore, path: str) -> set[str]:
+    """The notes that were one note with this: its parents, its children and theirs."""
+    parents = {link.target_path for link in store.outlinks(path) if link.predicate == PART_OF}
+    return parents | {
+        link.source_path for one in (path, *parents) for link in store.inlinks(one) if link.predicate == PART_OF
+    }
 
 
 def _stale(store: FileStore, day: str) -> list[tuple[str, str]]:

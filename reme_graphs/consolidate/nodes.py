@@ -16,11 +16,13 @@ from langgraph.types import interrupt
 
 from reme_graphs import prompts
 from reme_graphs.agent import run_agent
+from reme_graphs.consolidate.ledger import FAILED, REJECTED, WHOLE, due, read_ledger, record_outcomes, standing
 from reme_graphs.consolidate.looking import digest_paths, find_all, overloaded_notes
 from reme_graphs.consolidate.report import as_data, render
 from reme_graphs.consolidate.reviewing import (
     ACCEPT,
     CHECKPOINTER,
+    REJECT,
     RESPONSE_SCHEMA,
     diffs_of,
     read_decisions,
@@ -60,15 +62,24 @@ def survey(state: ConsolidateState, runtime: Runtime[Context]) -> dict[str, Any]
             store.refresh()
             paths = digest_paths(store, wanted)
             found = overloaded_notes(store, paths)
+            ledger, engine = read_ledger(store), engine_name(context)
     except InvalidRequestError as error:
         return {**start, "refused": True, "errors": [str(error)]}
     runtime.stream_writer(_event("surveyed", len(paths), len(paths), overloaded=len(found)))
+    chosen = found if wanted else due(found, ledger, engine)
     return {
         **start,
         "looked_at": paths if wanted else [],
-        "overloaded": [{"path": row["path"], "reasons": row["reasons"]} for row in found],
+        "overloaded": [
+            {
+                "path": row["path"],
+                "reasons": row["reasons"],
+                "before": standing(ledger.get(row["path"]), row["version"], engine),
+            }
+            for row in found
+        ],
         "candidates": [
-            Candidate(path=row["path"], version=row["version"], reasons=row["reasons"]) for row in found[:most]
+            Candidate(path=row["path"], version=row["version"], reasons=row["reasons"]) for row in chosen[:most]
         ],
     }
 
@@ -113,18 +124,29 @@ def split(state: ConsolidateState, runtime: Runtime[Context]) -> dict[str, Any]:
             planned.append(row)
             usage = add_usage(usage, cost)
             runtime.stream_writer(_event("planned", number, total, path=row["path"], children=len(row["children"])))
+        if not context.dry_run:
+            versions = {one["path"]: one["version"] for one in state["candidates"]}
+            came = {
+                row["path"]: (versions[row["path"]], FAILED if row["error"] else WHOLE)
+                for row in planned
+                if not row["draft"]
+            }
+            record_outcomes(store, came, engine_name(context))
     return {"planned": planned, "usage": usage}
 
 
 def _plan_one(store: FileStore, context: Context, path: str, draft_id: str) -> tuple[Planned, Usage]:
     note, usage = store.read_note(path), no_usage()
-    whole = Planned(path=path, draft="", children=[], error="")
+    whole = Planned(path=path, draft="", children=[], error="", remark="")
+    if not _is_utf8(store, path):
+        return {**whole, "remark": f"{path} was left whole: it is not valid UTF-8; convert it first"}, usage
     try:
-        made, usage = _plan(store, context, note)
+        made, usage, remark = _plan(store, context, note)
     except (ModelOutputError, ModelCallError) as error:
         return {**whole, "error": f"{path} was not taken apart: {error}"}, error.usage
     except NoPlanError as error:
         return {**whole, "error": f"{path} was not taken apart: {error}"}, usage
+    whole["remark"] = remark
     if made is None:
         return whole, usage
     draft = f"drafts/{draft_id}.json"
@@ -133,16 +155,29 @@ def _plan_one(store: FileStore, context: Context, path: str, draft_id: str) -> t
     return {**whole, "draft": draft, "children": sorted(made.children)}, usage
 
 
-def _plan(store: FileStore, context: Context, note: NoteText) -> tuple[Split | None, Usage]:
-    """The split of a note; None where it is better left whole."""
+def _is_utf8(store: FileStore, path: str) -> bool:
+    """Tell whether a note may be rewritten."""
+    try:
+        store.read_bytes(path)[0].decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _plan(store: FileStore, context: Context, note: NoteText) -> tuple[Split | None, Usage, str]:
+    """The split of a note, None where it is better left whole; and why the model did not plan it, if it did not."""
     model = chat_model(context)
     if model is None:
-        return _by_rules(store, note), no_usage()
+        return _by_rules(store, note), no_usage(), ""
+    prompt = _prompt(note)
+    if sum(len(message.text) for message in prompt) + ROOM_FOR_REPAIR > context.max_input_chars:
+        limit = f"its {len(note.text)} characters do not fit max_input_chars={context.max_input_chars}"
+        return _by_rules(store, note), no_usage(), f"{note.path} was divided by its sections: {limit}"
     try:
         ended = run_agent(
             model,
             [],
-            _prompt(context, note),
+            prompt,
             limits=limits(context),
             final=SplitPlan,
             check=lambda plan: _faults(store, note, _assembled(note, plan)),
@@ -150,8 +185,8 @@ def _plan(store: FileStore, context: Context, note: NoteText) -> tuple[Split | N
     except ModelCallError as error:
         if not (error.transient and context.fallback_offline):
             raise
-        return _by_rules(store, note), error.usage
-    return _assembled(note, ended.value), ended.usage
+        return _by_rules(store, note), error.usage, f"{note.path} was divided by its sections: {error}"
+    return _assembled(note, ended.value), ended.usage, ""
 
 
 def _by_rules(store: FileStore, note: NoteText) -> Split | None:
@@ -190,15 +225,10 @@ def _name_faults(store: FileStore, parent: str, made: Split) -> list[str]:
     return faults
 
 
-def _prompt(context: Context, note: NoteText) -> list[BaseMessage]:
+def _prompt(note: NoteText) -> list[BaseMessage]:
     system = prompts.render("consolidate/split.system")
     framed = prompts.frame(note.path, note.text)
     user = prompts.render("consolidate/split.user", path=note.path, note=framed)
-    if len(system) + len(user) + ROOM_FOR_REPAIR > context.max_input_chars:
-        raise ModelOutputError(
-            f"its {len(note.text)} characters do not fit max_input_chars={context.max_input_chars}; "
-            "raise that, or take it apart by sections with model='offline'"
-        )
     return [SystemMessage(system), HumanMessage(user)]
 
 
@@ -216,7 +246,9 @@ def land(state: ConsolidateState, runtime: Runtime[Context]) -> dict[str, Any]:
             _forget(store, drafts)
             return {"diffs": diffs}
         if context.review and drafts:
-            wanted, errors = _reviewed(store, drafts)
+            wanted, rejected, errors = _reviewed(store, drafts)
+            came = {drafts[name]["path"]: (str(drafts[name]["version"]), REJECTED) for name in rejected}
+            record_outcomes(store, came, engine_name(context))
         splits: list[dict[str, Any]] = []
         for number, name in enumerate(wanted, 1):
             error = _land_one(store, drafts[name], state["run_id"])
@@ -238,8 +270,8 @@ def _diffs(store: FileStore, draft: Mapping[str, Any]) -> dict[str, str]:
     return diffs_of(draft["path"], old, Split(draft["parent"], draft["children"]))
 
 
-def _reviewed(store: FileStore, drafts: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Ask a person. Returns the names of the accepted drafts, and what was wrong with the answer."""
+def _reviewed(store: FileStore, drafts: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str], list[str]]:
+    """Ask a person. Returns names of the accepted and of the rejected drafts, and what was wrong with the answer."""
     ids = {name.rpartition("/")[2].removesuffix(".json"): name for name in drafts}
     rows = []
     for unit_id, name in ids.items():
@@ -247,7 +279,11 @@ def _reviewed(store: FileStore, drafts: Mapping[str, Mapping[str, Any]]) -> tupl
         old = store.read_note(draft["path"]).text
         rows.append(review_row(unit_id, draft["path"], old, Split(draft["parent"], draft["children"])))
     kinds, faults = read_decisions(interrupt({"units": rows}, response_schema=RESPONSE_SCHEMA), list(ids))
-    return [ids[unit_id] for unit_id, kind in kinds.items() if kind == ACCEPT and unit_id in ids], faults
+    by_kind = {
+        wanted: [ids[unit_id] for unit_id, kind in kinds.items() if kind == wanted and unit_id in ids]
+        for wanted in (ACCEPT, REJECT)
+    }
+    return by_kind[ACCEPT], by_kind[REJECT], faults
 
 
 def _land_one(store: FileStore, draft: Mapping[str, Any], run_id: str) -> str:
@@ -296,7 +332,7 @@ def report(state: ConsolidateState, runtime: Runtime[Context]) -> dict[str, Any]
         metadata=metadata,
         engine=_engine(runtime),
         usage=state["usage"],
-        errors=failures,
+        errors=[*failures, *(row["remark"] for row in state["planned"] if row["remark"])],
     )
     return {"report": f"reme_metadata/{name}", "receipt": made}
 

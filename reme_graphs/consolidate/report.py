@@ -57,7 +57,7 @@ def _sections(report: Report) -> list[tuple[str, list[str]]]:
     return [
         ("Taken apart", [f"{_code(s['path'])} into {', '.join(map(_code, s['children']))}" for s in report.splits]),
         ("Not taken apart", list(report.failures)),
-        ("Overloaded notes", [f"{_code(row['path'])}: {'; '.join(row['reasons'])}" for row in report.overloaded]),
+        ("Overloaded notes", [_overloaded(row) for row in report.overloaded]),
         ("Likely duplicates", [_duplicate(found) for found in report.duplicates]),
         ("Broken links", [f"{_code(path)} → {_code(target)}" for path, target in report.broken_links]),
         ("Marked contradictions", [f"{_code(path)}, by {_code(by)}" for path, by in report.contradictions]),
@@ -67,6 +67,11 @@ def _sections(report: Report) -> list[tuple[str, list[str]]]:
         ("Sync-conflict copies", [_code(path) for path in report.conflict_copies]),
         ("Notes with problems", [f"{_code(path)}: {problem}" for path, problem in report.problems]),
     ]
+
+
+def _overloaded(row: Mapping[str, Any]) -> str:
+    before = f" (considered before: {row['before']})" if row.get("before") else ""
+    return f"{_code(row['path'])}: {'; '.join(row['reasons'])}{before}"
 
 
 def _duplicate(found: Duplicate) -> str:

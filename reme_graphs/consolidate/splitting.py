@@ -4,6 +4,7 @@ Pure. A split keeps the parent at its path as overview and puts children beside 
 old body and every outgoing (target, predicate) pair stands in the parent or in a child, else the plan is refused.
 """
 
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,11 +80,15 @@ def shared_terms(body: str) -> float | None:
 def assemble(path: str, old: str, overview: str, children: Sequence[Mapping[str, Any]]) -> Split:
     """Build the texts of a plan.
 
-    The parent keeps its front matter byte for byte. The list of children and ``part_of::`` are added where the plan
-    has none.
+    The parent keeps its front matter byte for byte, and all texts have the note's line ends. The list of children and
+    ``part_of::`` are added where the plan has none.
     """
+    if "\r\n" in old and old.count("\r\n") == old.count("\n"):
+        plain = assemble(path, _unix(old), _unix(overview), [{**c, "body": _unix(str(c["body"]))} for c in children])
+        made = {child: text.replace("\n", "\r\n") for child, text in plain.children.items()}
+        return Split(plain.parent.replace("\n", "\r\n"), made)
     folder, _, stem = path.removesuffix(".md").rpartition("/")
-    made: dict[str, str] = {}
+    made = {}
     for child in children:
         name = str(child["name"]).strip().removesuffix(".md")
         made[f"{folder}/{name}.md"] = _child_text(path, name, child)
@@ -94,6 +99,10 @@ def assemble(path: str, old: str, overview: str, children: Sequence[Mapping[str,
     return Split(_front_matter_of(old) + body + listed + "\n", made)
 
 
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
 def split_faults(path: str, old: str, split: Split) -> list[str]:
     """Name what a split would lose or spoil; empty where it may land. Whether a child's path is free is not asked."""
     texts = [split.parent, *split.children.values()]
@@ -101,6 +110,8 @@ def split_faults(path: str, old: str, split: Split) -> list[str]:
     faults += [fault for text in texts for fault in anchor_faults(old, text)]
     if path in split.children:
         faults.append(f"a child has the parent's name {path!r}; give it another")
+    if len({unicodedata.normalize("NFC", child).casefold() for child in split.children}) < len(split.children):
+        faults.append("two children have names that differ only in case; give them names that differ")
     if len(parse_note(split.parent).body) >= len(parse_note(old).body):
         faults.append("the overview is not shorter than the note; move the sections into the children")
     old_lines = _lines(old)

@@ -33,6 +33,8 @@ class Planned(TypedDict):
     """Record of the planned texts; empty where the note stays whole."""
     children: list[str]
     error: str
+    remark: str
+    """What a person should know of a plan that was made; empty where there is nothing."""
 
 
 class ConsolidateState(ConsolidateInput, total=False):

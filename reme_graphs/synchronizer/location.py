@@ -5,7 +5,7 @@ Pure rules over what is known of the tasks in reach.
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,15 +26,18 @@ _DONE = re.compile(
     r"(?:done|finished|complete|completed|delivered|shipped|closed|wrapped up)\b|"
     r"\b(?:mark|close|consider|set|call)\b.{0,40}\b(?:done|finished|complete|completed|closed)\b|"
     r"\b(?:finished|completed|delivered|shipped|closed) (?:the|this|our|my) (?:\w+ ){0,3}(?:task|project|work|job)\b|"
-    r"^(?:all )?(?:done|finished|completed|shipped|delivered)[.! ]|^that'?s (?:all|it)\b|"
+    r"\b(?:task|project|work|job|everything) (?:all )?(?:done|finished|completed?|closed|delivered)\s*(?:[.!]|$)|"
+    r"\b(?:finishes|completes|concludes) (?:the|this|our|my) (?:\w+ ){0,3}(?:task|project|work|job)\b|"
+    r"\bclose (?:the|this|our|my) (?:task|project|job)\b|"
+    r"^(?:all )?(?:done|finished|completed|shipped|delivered)\s*(?:[.!]|,? thank|$)|^all done\b|^that'?s (?:all|it)\b|"
     r"(?:任务|项目|工作|迁移|全部|都|整个|已经|事情|这个).{0,12}(?:完成|做完|结束|交付|搞定|上线)了?|"
-    r"(?:完成|搞定|结束|交付|收工)了|大功告成",
+    r"(?:完成|搞定|结束|交付)了|收工|大功告成",
     re.IGNORECASE,
 )
 _NOT_DONE = re.compile(
     r"\b(?:not|isn'?t|aren'?t|n't|never|almost|nearly|half|until|when|once|if|before|after|partly|"
     r"step|part|phase|first)\b|"
-    r"[?？]|没|未|还差|快要|之前|之后|如果|等.{0,8}再|一半|第.步|部分|什么时候",
+    r"[?？]|没|未|还差|快要|之前|之后|如果|等.{0,8}再|要在|将[在于要]|必须|争取|下周|计划.{0,4}(?:上线|完成|交付|结束)|一半|第.步|部分|什么时候",
     re.IGNORECASE,
 )
 
@@ -80,16 +83,23 @@ def read_hint(hint: str) -> tuple[str, str]:
     return "", f"daily/{found[1]}/{found[2]}"
 
 
-def choose_today(tasks: Sequence[Task], title: str, update: Mapping[str, Any], heard: Iterable[str]) -> Task | None:
+def choose_today(tasks: Sequence[Task], title: str, update: Mapping[str, Any], heard: Collection[str]) -> Task | None:
     """The task of today that an update goes on with.
 
-    The same slug, else nearly the same title, else the conversation of the task's last run going on about the same
-    work: a model that varies its title does not start a second folder.
+    The same slug, else nearly the same title with the same numbers, else the conversation of the task's last run going
+    on about the same work: a model that varies its title does not start a second folder. Titles that each have a word
+    of their own name one task only where conversation or note says so too.
     """
     wanted = slug(title)
-    exact = [task for task in tasks if slug(task.title) == wanted or task.slug == wanted]
+    exact = [t for t in tasks if t.title == title or (wanted and wanted in (slug(t.title), t.slug))]
     alike = sorted(tasks, key=lambda task: -likeness(task.title, title))
-    near = [task for task in alike if likeness(task.title, title) >= SAME_TITLE]
+    near = [
+        task
+        for task in alike
+        if likeness(task.title, title) >= SAME_TITLE
+        and _numbers(task.title) == _numbers(title)
+        and (_says_no_more(task.title, title) or task.heard & set(heard) or knows(task.text, update) >= SAME_WORK)
+    ]
     said = set(heard)
     going_on = [task for task in tasks if task.heard and task.heard <= said and knows(task.text, update) >= SAME_WORK]
     return next(iter([*exact, *near, *going_on]), None)
@@ -147,6 +157,16 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     while free.casefold() in used:
         free, number = f"{stem_of}-{number}.md", number + 1
     return free
+
+
+def _says_no_more(left: str, right: str) -> bool:
+    """Tell whether one of two titles has all the words of the other."""
+    first, second = _words(left), _words(right)
+    return first <= second or second <= first
+
+
+def _numbers(title: str) -> list[str]:
+    return re.findall(r"\d+", title)
 
 
 def _words(title: str) -> frozenset[str]:

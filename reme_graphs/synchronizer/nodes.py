@@ -247,12 +247,14 @@ def write(state: SynchronizerState, runtime: Runtime[Context]) -> dict[str, Any]
             notes |= {} if error else {material["path"]: material["note"]}
             runtime.stream_writer(_event("write", number, len(plan["materials"]) + 1))
         found, error = _write_note(store, place["note_path"], plan["update"], notes)
+        fault = "" if error else parse_note(store.read_note(place["note_path"]).text).fault
         _tell(applied, failed, "update" if place["op"] == "updated" else "create", place["note_path"], error)
         if not error:
             remember_messages(store, place["note_path"], state["heard"])
             store.records.delete(state["draft"])
     runtime.stream_writer(_event("write", len(plan["materials"]) + 1, len(plan["materials"]) + 1))
-    return {"applied": applied, "failed": failed, "found": found}
+    left = [f"the front matter of {place['note_path']} was left as it is, {fault}"] if fault else []
+    return {"applied": applied, "failed": failed, "found": found, "errors": [*state["errors"], *left]}
 
 
 def _tell(applied: list[dict[str, str]], failed: list[dict[str, str]], op: str, path: str, error: str) -> None:
@@ -317,7 +319,7 @@ def reload(state: SynchronizerState, runtime: Runtime[Context]) -> dict[str, Any
     actions = "[SKIP]" if state["skipped"] else ""
     if written:
         actions = f"{state['place']['op']} {note_path} (+{state['found']} materials)"
-    folder = note_path.rpartition("/")[0] + "/" if note_path else ""
+    folder = note_path.rpartition("/")[0] + "/" if note_path else None
     result = {"failed": failed, "actions": actions, "workspace": folder, "summary": None if failed else summary}
     return {**result, "receipt": _receipt(state, runtime, failed, actions, folder)}
 
@@ -331,7 +333,11 @@ def _read_back(context: Context, note_path: str) -> tuple[str | None, str]:
 
 
 def _receipt(
-    state: SynchronizerState, runtime: Runtime[Context], failed: Sequence[Mapping[str, str]], actions: str, folder: str
+    state: SynchronizerState,
+    runtime: Runtime[Context],
+    failed: Sequence[Mapping[str, str]],
+    actions: str,
+    folder: str | None,
 ) -> Receipt:
     errors = list(dict.fromkeys([*state["errors"], *(row["error"] for row in failed)]))
     metadata: dict[str, Any] = {"workspace": folder, "applied": state["applied"], "run_id": state["run_id"]}

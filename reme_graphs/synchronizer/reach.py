@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 from reme_graphs.offline import slug
 from reme_graphs.synchronizer.location import Task
+from reme_graphs.synchronizer.sections import has_task_sections
 from reme_graphs.synchronizer.state import Request
 from reme_store.file_store import FileStore
 from reme_store.text.front_matter import parse_note
@@ -20,9 +21,10 @@ MOST_FILES = 10_000
 def tasks_in_reach(store: FileStore, request: Request) -> list[Task]:
     """Tasks of today and of the window before it, and the one the hint names, latest first."""
     last = date.fromisoformat(request["day"])
-    days = [
-        (last - timedelta(days=back)).isoformat() for back in range(min(request["window"], last.toordinal() - 1) + 1)
-    ]
+    first = (last - timedelta(days=min(request["window"], last.toordinal() - 1))).isoformat()
+    rows = store.list("daily", limit=MOST_FILES).metadata["entries"]
+    names = sorted((row["path"].rpartition("/")[2] for row in rows if row["is_dir"]), reverse=True)
+    days = [day for day in names if first <= day <= request["day"]]
     paths = [path for day in days for path in _task_paths(store, day)]
     hinted = note_of(request["folder"]) if request["folder"] else ""
     if hinted and hinted not in paths and store.version_of(hinted):
@@ -88,10 +90,14 @@ def _task_paths(store: FileStore, day: str) -> list[str]:
 
 
 def _read_task(store: FileStore, path: str, heard: Iterable[str]) -> Task | None:
-    """The task of a folder note; None where the note has no status and so is something else."""
+    """The task of a folder note; None where the note has no status and so is something else.
+
+    A task whose front matter a person broke is still known by its folder and its sections.
+    """
     text = store.read_note(path).text
-    matter = parse_note(text).front_matter
-    if "status" not in matter:
+    parsed = parse_note(text)
+    matter = parsed.front_matter
+    if "status" not in matter and not (parsed.fault and has_task_sections(text)):
         return None
     title = str(matter.get("title") or matter.get("name") or path.split("/")[2])
-    return Task(path, path.split("/")[1], title, str(matter["status"]), text, frozenset(heard))
+    return Task(path, path.split("/")[1], title, str(matter.get("status", "active")), text, frozenset(heard))

@@ -19,6 +19,8 @@ TITLES = ("Objective", "Plan", "Progress", "Findings", "Decisions", "Next", "Mat
 _STAMP = re.compile(r"^\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2})?)?(?:\s*[-–—:：])?\s+")
 _MARK = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,3}[.)]|\[[ xX]\])(?:\s+|$))*")
 _SEPARATOR = re.compile(r"^[-–—:：]\s+")
+_FENCE = re.compile(r"^(?:`{3,}|~{3,})\s*")
+_UNLINKABLE = re.compile(r"[\[\]#|]")
 _EARLIER = re.compile(r"^_Before \d{4}-\d{2}-\d{2}:_$")
 _LINKED = re.compile(r"\[\[([^\]|#]+)[^\]]*\]\]|\]\(<?([^)>]+)>?\)")
 
@@ -67,6 +69,12 @@ def read_task_note(text: str) -> TaskNote:
     return TaskNote(text[: len(text) - len(body)], tuple(lines[: starts[0] if starts else len(lines)]), sections)
 
 
+def has_task_sections(text: str) -> bool:
+    """Tell whether a note has the sections that every task note starts with."""
+    found = {_title(heading) for heading, _ in read_task_note(text).sections}
+    return {"objective", "progress"} <= found
+
+
 def new_task_note(update: Update, note_path: str) -> str:
     """Write the note of a new or inherited task."""
     matter = {
@@ -82,7 +90,12 @@ def new_task_note(update: Update, note_path: str) -> str:
 
 
 def merge_task_note(text: str, update: Update, note_path: str) -> str:
-    """Apply an update to the note of a task. Applying the same update again changes nothing."""
+    """Apply an update to the note of a task. Applying the same update again changes nothing.
+
+    Line ends follow the note's; a front matter that does not parse is left as it is.
+    """
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):
+        return merge_task_note(text.replace("\r\n", "\n"), update, note_path).replace("\n", "\r\n")
     note = read_task_note(text)
     rules = {
         "Objective": lambda old: _set_objective(old, update.objective, update.day),
@@ -152,8 +165,13 @@ def _title(heading: str) -> str:
 
 def _clean(items: Sequence[str]) -> list[str]:
     """One line each, without list marks, each once; what would read as a heading or a link's edge cannot arise."""
-    lines = (_MARK.sub("", re.sub(r"\s+", " ", str(item))).strip() for item in items)
+    lines = (_MARK.sub("", _plain(item)).strip() for item in items)
     return list(dict.fromkeys(line for line in lines if line))
+
+
+def _plain(text: str) -> str:
+    """One line of text that hides nothing after it: no open fence and no open comment."""
+    return _FENCE.sub("", re.sub(r"\s+", " ", str(text)).strip()).replace("<!--", "&lt;!--")
 
 
 def _bare(line: str) -> str:
@@ -208,7 +226,7 @@ def _checkboxes(items: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _set_objective(old: list[str], objective: str, day: str) -> list[str]:
     """Set the objective; a differing one goes to the top and the old one stays below it."""
-    lines = (re.sub(r"\s+", " ", line).strip().lstrip("# ") for line in objective.split("\n"))
+    lines = (_plain(line.strip().lstrip("# ")) for line in objective.split("\n"))
     new = [line for line in lines if _key(line)]
     current = _current(old)
     if not new or [_key(line) for line in current if line.strip()] == [_key(line) for line in new]:
@@ -243,17 +261,24 @@ def _union(old: list[str], materials: Mapping[str, str], note_path: str) -> list
 
 
 def _material_line(path: str, note: str, folder: str) -> str:
-    """A note as wikilink with its full path, any other file as Markdown link relative to the task note."""
-    said = " — " + re.sub(r"\s+", " ", note).strip() if note.strip() else ""
-    if path.endswith(".md"):
+    """A note as wikilink with its full path, any other file as Markdown link relative to the task note.
+
+    A note whose path a wikilink cannot hold is linked like any other file.
+    """
+    said = " — " + _plain(note) if note.strip() else ""
+    if path.endswith(".md") and not _UNLINKABLE.search(path):
         return f"- [[{path}]]{said}"
     name = path.removeprefix(folder + "/")
-    return f"- [{name}]({quote(name)}){said}"
+    label = re.sub(r"([\[\]])", r"\\\1", name)
+    return f"- [{label}]({quote(name)}){said}"
 
 
 def _with_matter(text: str, update: Update) -> str:
     """Bring the front matter up to date, touching only lines whose value differs."""
-    have = parse_note(text).front_matter
+    parsed = parse_note(text)
+    if parsed.fault:
+        return text
+    have = parsed.front_matter
     wanted: dict[str, Any] = {"updated": date.fromisoformat(update.day)}
     if update.description.strip():
         wanted["description"] = re.sub(r"\s+", " ", update.description).strip()

@@ -81,8 +81,8 @@ class SynchronizerOutput(TypedDict):
     failed: list[dict[str, str]]
     skipped: bool
     actions: str
-    workspace: str
-    """Folder of the task, with a trailing slash; empty where there is none."""
+    workspace: str | None
+    """Folder of the task, with a trailing slash; None where there is none."""
     summary: str | None
     """The whole note read back from disk; None when skipped or failed."""
     receipt: Receipt

@@ -106,6 +106,82 @@ def test_a_model_that_is_not_sure_leaves_the_note_whole(run: Run, put: Any, ws: 
     assert user_files(ws) == {PARENT: overloaded()}
 
 
+def test_what_was_left_whole_is_not_asked_again_until_it_changes_and_keeps_no_other_note_waiting(
+    run: Run, put: Any
+) -> None:
+    whole = {"overview": "", "children": []}
+    put(PARENT, overloaded() + "\n## More\n\n" + "Even more words on something else.\n" * 300)
+    put("digest/wiki/other.md", overloaded(2).replace("manual", "other"))
+    assert [run(whole)["receipt"]["usage"]["model_calls"] for _ in range(3)] == [1, 1, 0]
+    [row, _] = run(whole)["receipt"]["metadata"]["overloaded"]
+    assert (row["path"], row["before"]) == (PARENT, "left whole")
+    assert run(whole, inputs={"paths": [PARENT]})["receipt"]["usage"]["model_calls"] == 1
+    put(PARENT, overloaded(3) + "\n## More\n\n" + "Even more words on something else.\n" * 300)
+    assert run(whole)["receipt"]["usage"]["model_calls"] == 1
+
+
+def test_a_note_whose_plan_failed_comes_after_the_others_and_a_few_times_only(run: Run, put: Any) -> None:
+    bad = plan_of(overloaded(), overview="", children=[{"name": "manual-x", "description": "", "body": "mine"}])
+    put(PARENT, overloaded() + "\n## More\n\n" + "Even more words on something else.\n" * 300)
+    put("digest/wiki/other.md", overloaded(2).replace("manual", "other"))
+    named = [(run(bad, bad, bad)["receipt"]["errors"] or [""])[0].split(" ")[0] for _ in range(11)]
+    assert named[:2] == [PARENT, "digest/wiki/other.md"]
+    assert [named.count(path) for path in (PARENT, "digest/wiki/other.md", "")] == [5, 5, 1]
+
+
+def test_a_rejected_split_is_settled(run: Run, put: Any) -> None:
+    put(PARENT, overloaded())
+    compiled = builder.compile(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "t"}}
+    run(compiled=compiled, config=config, review=True)
+    run(compiled=compiled, config=config, inputs=Command(resume="reject"), review=True)
+    again = run(compiled=compiled, config={"configurable": {"thread_id": "u"}}, review=True)
+    assert "__interrupt__" not in again
+    assert again["receipt"]["metadata"]["overloaded"][0]["before"] == "rejected"
+
+
+def test_a_split_makes_no_source_out_of_nothing(run: Run, put: Any) -> None:
+    put(PARENT, overloaded())
+    assert len(run()["receipt"]["metadata"]["without_provenance"]) == 3
+    put(PARENT, "Seen.\n\nderived_from:: [[daily/2026-01-02.md]]\n")
+    assert run()["receipt"]["metadata"]["without_provenance"] == []
+
+
+def test_a_file_without_text_keeps_no_note_from_being_looked_after(run: Run, put: Any, ws: Path) -> None:
+    put(PARENT, overloaded())
+    (ws / "digest/wiki/binary.md").write_bytes(bytes(range(256)) * 20)
+    result = run()
+    assert len(result["splits"]) == 1
+    assert "digest/wiki/binary.md" in [row["path"] for row in result["receipt"]["metadata"]["problems"]]
+
+
+def test_a_note_in_another_encoding_is_left_whole_without_a_call(run: Run, put: Any, ws: Path) -> None:
+    put(PARENT, "")
+    data = "".join(f"## 第{n}章\n\n" + f"这是第{n}章的内容，讲述很多不同的事情。\n" * 100 for n in range(14)).encode(
+        "gb18030"
+    )
+    (ws / PARENT).write_bytes(data)
+    result = run({"overview": "", "children": []})
+    assert (result["splits"], result["receipt"]["usage"]["model_calls"]) == ([], 0)
+    assert "UTF-8" in result["receipt"]["errors"][0]
+    assert (ws / PARENT).read_bytes() == data
+
+
+def test_line_ends_follow_the_note(run: Run, ws: Path, put: Any) -> None:
+    put(PARENT, "")
+    (ws / PARENT).write_bytes(overloaded().replace("\n", "\r\n").encode())
+    for path in ("digest/wiki/manual.md", *run()["splits"][0]["children"]):
+        data = (ws / path).read_bytes()
+        assert data.count(b"\n") == data.count(b"\r\n")
+
+
+def test_children_whose_names_differ_in_case_only_are_refused(run: Run, put: Any) -> None:
+    put(PARENT, overloaded())
+    plan = plan_of(overloaded())
+    plan["children"][0]["name"], plan["children"][1]["name"] = "manual-a", "manual-A"
+    assert "only in case" in run(plan, plan, plan)["receipt"]["errors"][0]
+
+
 def test_a_child_does_not_replace_a_note(run: Run, put: Any, ws: Path) -> None:
     put(PARENT, overloaded())
     put("digest/wiki/manual-use.md", "mine\n")
@@ -195,10 +271,12 @@ def test_a_callers_mistake_ends_in_the_receipt(run: Run, put: Any, inputs: dict[
     assert (result["splits"], result["report"]) == ([], "")
 
 
-def test_a_note_that_does_not_fit_the_prompt_is_said(run: Run, put: Any) -> None:
+def test_a_note_that_does_not_fit_the_prompt_is_divided_by_its_sections_and_that_is_said(run: Run, put: Any) -> None:
     put(PARENT, overloaded())
     result = run(plan_of(overloaded()), max_input_chars=20_000)
     assert "max_input_chars" in result["receipt"]["errors"][0]
+    assert result["receipt"]["success"] is True
+    assert [len(row["children"]) for row in result["splits"]] == [2]
     assert result["receipt"]["usage"]["model_calls"] == 0
 
 

@@ -165,6 +165,25 @@ def test_a_completed_or_too_old_task_is_not_inherited(run: Run) -> None:
     assert run(task(), date="2026-02-21")["actions"].startswith("created ")
 
 
+def test_a_window_of_any_size_looks_at_the_days_there_are(run: Run) -> None:
+    run(task(), date="1999-01-02")
+    assert run(task(), inherit_window_days=10**12)["actions"].startswith("inherited ")
+
+
+def test_a_broken_front_matter_is_said_and_the_task_goes_on_in_its_folder(run: Run, ws: Path) -> None:
+    run(task())
+    (ws / NOTE).write_text((ws / NOTE).read_text().replace("status: active", "status: [active"))
+    result = run(task(progress=["restored"]))
+    assert result["actions"].startswith(f"updated {NOTE}")
+    assert "front matter" in result["receipt"]["errors"][0]
+    assert "restored" in section(result["summary"], "Progress")
+
+
+def test_nothing_kept_means_no_workspace(run: Run) -> None:
+    assert run(task(skip=True))["workspace"] is None
+    assert run(messages=[])["workspace"] is None
+
+
 def test_the_hint_decides(run: Run) -> None:
     assert run(task(title="Anything"), workspace="数据库迁移")["workspace"] == f"daily/{DAY}/数据库迁移/"
     assert run(task(title="Other"), workspace="数据库迁移")["actions"].startswith("updated ")

@@ -74,6 +74,25 @@ def test_another_title_is_another_task() -> None:
     assert choose_today([task("Migrate Billing Database")], "Plan the summer party", {}, []) is None
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Write chapter 1 of the book", "Write chapter 2 of the book"),
+        ("Fix bug in v1", "Fix bug in v2"),
+        ("Deploy service to staging cluster", "Deploy service to production cluster"),
+        ("🎉", "🚀"),
+        ("迁移用户库", "迁移订单库"),
+    ],
+)
+def test_a_title_that_differs_in_a_number_or_a_word_is_another_task(one: str, other: str) -> None:
+    assert choose_today([task(one, stem="task")], other, {}, []) is None
+
+
+def test_a_title_with_another_word_is_the_same_task_where_the_conversation_goes_on() -> None:
+    known = task("Deploy service to staging cluster", heard=frozenset({"a"}))
+    assert choose_today([known], "Deploy service to staging machines", {}, ["a", "b"]) == known
+
+
 def test_a_renamed_task_is_known_by_its_conversation_and_its_work() -> None:
     known = task("Migrate Billing Database", text="dump the tables, restore to Postgres", heard=frozenset({"a", "b"}))
     same = {"progress": ["dump of tables done"], "next": [{"text": "restore Postgres"}]}
@@ -105,6 +124,12 @@ def test_titles_are_alike_in_every_script() -> None:
         "任务已经完成了。",
         "全部做完了，可以结束。",
         "The billing move is complete.",
+        "Great, that finishes the task.",
+        "Task completed.",
+        "done",
+        "All done, thank you",
+        "We can close this task now.",
+        "收工",
     ],
 )
 def test_a_person_says_that_it_is_finished(text: str) -> None:
@@ -122,6 +147,8 @@ def test_a_person_says_that_it_is_finished(text: str) -> None:
         "等任务完成之后再说。",
         "Almost finished.",
         "We should complete the plan.",
+        "任务要在周五完成",
+        "项目计划下周上线",
     ],
 )
 def test_no_completion_is_read_out_of_other_words(text: str) -> None:

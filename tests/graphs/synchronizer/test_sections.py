@@ -109,6 +109,39 @@ def test_a_heading_inside_code_is_no_section() -> None:
     assert section_text(merged, "Progress") == "- 2026-01-12 10:00 dumped"
 
 
+def test_line_ends_follow_the_note() -> None:
+    note = new_task_note(FIRST, PATH).replace("\n", "\r\n")
+    later = update(objective="Move invoices", plan=["x"], progress=["y"], next=[{"text": "z", "done": True}])
+    merged = merge_task_note(note, later, PATH)
+    assert merged.count("\n") == merged.count("\r\n")
+    assert merge_task_note(merged, later, PATH) == merged
+    assert "\r\n1. x\r\n" in merged
+
+
+def test_a_front_matter_that_does_not_parse_stays_and_the_sections_grow() -> None:
+    note = new_task_note(FIRST, PATH).replace("status: active", "status: [active")
+    merged = merge_task_note(note, update(progress=["restored"], completed=True), PATH)
+    assert merged == note.replace("dumped\n", "dumped\n- 2026-01-12 10:00 restored\n")
+
+
+def test_a_note_whose_name_no_wikilink_can_hold_is_linked_once_like_any_file() -> None:
+    listed = {f"daily/2026-01-12/move/{name}": "" for name in ("C# notes.md", "a[1].md", "y] z.pdf")}
+    note = new_task_note(update(materials=listed), PATH)
+    assert section_text(note, "Materials") == (
+        "- [C# notes.md](C%23%20notes.md)\n- [a\\[1\\].md](a%5B1%5D.md)\n- [y\\] z.pdf](y%5D%20z.pdf)"
+    )
+    assert merge_task_note(note, update(materials=listed), PATH) == note
+
+
+def test_text_of_a_model_opens_neither_a_code_block_nor_a_comment() -> None:
+    lines = ["```\ntrace", "~~~ x", "<!-- hidden"]
+    spoiled = update(objective="~~~ x\nMove\n<!-- y", findings=lines, plan=lines)
+    note = merge_task_note(new_task_note(spoiled, PATH), update(progress=["later"]), PATH)
+    assert section_text(note, "Objective") == "x\nMove\n&lt;!-- y"
+    assert section_text(note, "Findings") == "- trace\n- x\n- &lt;!-- hidden"
+    assert section_text(note, "Progress") == "- 2026-01-12 10:00 later"
+
+
 def test_text_of_a_model_cannot_make_a_section() -> None:
     note = merge_task_note(new_task_note(FIRST, PATH), update(findings=["x\n## Objective\ny"], objective="# big"), PATH)
     assert note.count("\n## Objective\n") == 1
