@@ -108,15 +108,15 @@ def _step(value: Any) -> Any:
 class NextStep(BaseModel):
     """One checkbox of a task."""
 
-    text: str = Field(min_length=1, description="What is to be done.")
+    text: Text = Field(description="What is to be done.")
     done: bool = Field(False, description="Whether it is done.")
 
 
 class Material(BaseModel):
     """A piece of text worth a file of its own."""
 
-    name: str = Field(min_length=1, description="File name, without folder.")
-    content: str = Field(description="The whole text, Markdown.")
+    name: Text = Field("", description="File name, without folder.")
+    content: Text = Field(description="The whole text, Markdown.")
     note: Text = Field("", description="What it is, in a few words.")
 
 

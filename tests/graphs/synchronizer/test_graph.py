@@ -179,6 +179,14 @@ def test_a_broken_front_matter_is_said_and_the_task_goes_on_in_its_folder(run: R
     assert "restored" in section(result["summary"], "Progress")
 
 
+def test_a_step_without_words_or_a_material_without_a_name_does_not_cost_the_update(run: Run, ws: Path) -> None:
+    unnamed = {"name": "", "content": "the trace", "note": ""}
+    result = run(task(next=[{"text": ""}, {"text": "restore"}], materials=[unnamed, {"name": "empty", "content": ""}]))
+    assert section(result["summary"], "Next") == "- [ ] restore"
+    assert (ws / NOTE).with_name("material.md").read_text() == "the trace\n"
+    assert result["actions"].endswith("(+1 materials)")
+
+
 def test_nothing_kept_means_no_workspace(run: Run) -> None:
     assert run(task(skip=True))["workspace"] is None
     assert run(messages=[])["workspace"] is None
