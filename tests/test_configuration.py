@@ -1,9 +1,12 @@
 """Do the configuration files say what the code knows?"""
 
+import importlib
 import json
 import re
 import tomllib
 from pathlib import Path
+
+import pytest
 
 from reme_graphs.context import ENVIRONMENT_NAMES
 from reme_graphs.embedding import BUILDERS, DESCRIPTIONS
@@ -39,3 +42,13 @@ def test_every_direct_dependency_is_pinned() -> None:
 def _fold(requirement: str) -> str:
     name = re.split(r"[\[=<>~!]", requirement)[0]
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_every_field_of_a_form_has_a_type_and_a_description(name: str) -> None:
+    graph = importlib.import_module(f"reme_graphs.{name}.graph").graph
+    for schema in (graph.get_input_jsonschema(), graph.get_context_jsonschema()):
+        assert schema["properties"]
+        for field, about in schema["properties"].items():
+            assert about.get("description"), field
+            assert about.keys() & {"type", "anyOf", "$ref"}, field

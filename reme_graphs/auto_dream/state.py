@@ -6,11 +6,13 @@ The inputs live for one run of a thread (ephemeral); what the run makes of them 
 from typing import Annotated, Any
 
 from langgraph.channels import EphemeralValue
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from reme_graphs.receipts import Receipt, Usage, merge_by_key
 
 
+@with_config(use_attribute_docstrings=True)
 class DreamInput(TypedDict, total=False):
     """What a caller may say."""
 

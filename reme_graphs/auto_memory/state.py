@@ -7,12 +7,14 @@ are part of the state only until they are saved.
 from typing import Annotated, Any, NotRequired
 
 from langgraph.channels import EphemeralValue
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from reme_graphs.messages import Message
 from reme_graphs.receipts import Receipt, Usage
 
 
+@with_config(use_attribute_docstrings=True)
 class Input(TypedDict):
     """What a caller gives; it lives for the first step only, so that a next run on a thread inherits nothing."""
 

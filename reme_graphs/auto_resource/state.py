@@ -6,6 +6,7 @@ Plain JSON: paths and outcomes by resource. The text of a resource or note is ne
 from typing import Annotated, NotRequired
 
 from langgraph.channels import EphemeralValue
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from reme_graphs.receipts import Receipt, Usage, merge_by_key
@@ -20,6 +21,7 @@ class FileChange(TypedDict):
     """added, modified or deleted."""
 
 
+@with_config(use_attribute_docstrings=True)
 class Input(TypedDict):
     """What a caller gives; it lives for the first step only, so that a next run on a thread inherits nothing."""
 

@@ -3,11 +3,13 @@
 from typing import Annotated, Any
 
 from langgraph.channels import EphemeralValue
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from reme_graphs.receipts import Receipt, Usage
 
 
+@with_config(use_attribute_docstrings=True)
 class ConsolidateInput(TypedDict, total=False):
     """What a caller may say."""
 

@@ -3,11 +3,13 @@
 from typing import Annotated, Any
 
 from langgraph.channels import EphemeralValue
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from reme_graphs.receipts import Receipt
 
 
+@with_config(use_attribute_docstrings=True)
 class ProactiveInput(TypedDict, total=False):
     """What a caller may say."""
 

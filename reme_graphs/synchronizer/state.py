@@ -6,11 +6,13 @@ The note's text stays on disk; the model's update is a small dict, kept so that 
 from typing import Annotated, Any
 
 from langgraph.channels import EphemeralValue
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from reme_graphs.receipts import Receipt, Usage
 
 
+@with_config(use_attribute_docstrings=True)
 class SynchronizerInput(TypedDict, total=False):
     """What a caller may say."""
 
