@@ -41,13 +41,16 @@ def notes(root: Path) -> Iterator[File]:
         yield read(root, path)
 
 
-def timed(calls: list[Callable[[], object]]) -> list[float]:
-    """Return the milliseconds of each call."""
+def timed(calls: list[Callable[[], object]], rounds: int = 1) -> list[float]:
+    """Return the milliseconds of each call; of several rounds the best, which other programs disturb least."""
     found = []
     for call in calls:
-        began = time.perf_counter()
-        call()
-        found.append((time.perf_counter() - began) * 1e3)
+        taken = []
+        for _ in range(rounds):
+            began = time.perf_counter()
+            call()
+            taken.append((time.perf_counter() - began) * 1e3)
+        found.append(min(taken))
     return found
 
 
@@ -118,8 +121,8 @@ def measure(index: NoteIndex, asked: list[str], root: Path) -> None:
     plain = [lambda q=q: retrieval.search(index, q, expand_links=False) for q in asked]
     full = [lambda q=q: retrieval.search(index, q) for q in asked]
     print(f"search, first      {spread(timed(plain))}")
-    print(f"search, again      {spread(timed(plain))}")
-    print(f"search with links  {spread(timed(full))}")
+    print(f"search, best of 8  {spread(timed(plain, 8))}")
+    print(f"  with links       {spread(timed(full, 8))}")
     print(f"node_search        {spread(timed([lambda q=q: retrieval.node_search(index, q) for q in asked]))}")
     gc.collect()
     status = Path("/proc/self/status")
