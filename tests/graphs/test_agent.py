@@ -151,3 +151,8 @@ def test_after_the_seconds_a_busy_provider_is_not_asked_again() -> None:
     assert isinstance(error, ModelCallError)
     assert error.transient
     assert len(model.asked) == 1
+
+
+def test_the_wait_a_provider_asks_for_wins_over_ours() -> None:
+    _, result = run([refused(429, {"retry-after": "0"}), "Done."], Limits(max_seconds=10.0, first_wait=50.0))
+    assert result.value == "Done."
