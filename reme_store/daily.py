@@ -16,17 +16,10 @@ from reme_store.errors import InvalidPathError, InvalidRequestError, NoteNotFoun
 from reme_store.file_store import FileStore
 from reme_store.models import Answer
 from reme_store.paths import name_fault
+from reme_store.text.day_list import CLOSER, OPENER, list_spans
 from reme_store.text.front_matter import newline_of, parse_note
-from reme_store.text.quoted import quoted_spans
 from reme_store.text.yaml_values import YamlFaultError, read_mapping
 
-OPENER = "<!-- reme:index -->"
-CLOSER = "<!-- /reme:index -->"
-BLOCK = re.compile(
-    rf"(?:^|(?<=\ufeff)){re.escape(OPENER)}(?:(?!{re.escape(OPENER)}).)*?{re.escape(CLOSER)}", re.DOTALL | re.MULTILINE
-)
-"""Opened at the margin of a line: a marker that a person mentions in a sentence is text."""
-FENCES = ("```", "~~~")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 UNLINKABLE = re.compile(r"[\[\]#|]")
 UNSAFE = re.compile(r"[^\w.@+=, ()-]")
@@ -140,7 +133,7 @@ def daily_reindex(store: FileStore, date: str = "") -> Answer:
 
 def render_index_page(page: str, notes: Sequence[Mapping[str, str]]) -> str:
     """Return the page with its block renewed; one without a block gets it at the end, where there are notes."""
-    blocks = _blocks(page)
+    blocks = list_spans(page)
     if not notes and not blocks:
         return page
     newline = newline_of(page)
@@ -158,23 +151,11 @@ def strip_index_block(text: str) -> str:
 
     Front matter alone is no text of a person: then the answer is empty.
     """
-    blocks = _blocks(text)
+    blocks = list_spans(text)
     starts, ends = [0, *(end for _, end in blocks)], [*(start for start, _ in blocks), len(text)]
     pieces = [text[start:end].strip("\r\n") for start, end in zip(starts, ends, strict=True)]
     own = "\n\n".join(piece for piece in pieces if piece.strip())
     return own if parse_note(own).body.strip() else ""
-
-
-def _blocks(page: str) -> list[tuple[int, int]]:
-    """Return where the blocks stand; one that is shown as code is a person's text."""
-    found = [match.span() for match in BLOCK.finditer(page)]
-    code = [span for span in quoted_spans(page) if _is_closed_fence(page[slice(*span)])] if found else []
-    return [(start, end) for start, end in found if not any(first < start < last for first, last in code)]
-
-
-def _is_closed_fence(quoted: str) -> bool:
-    """Whether quoted text is a fence with an end of its own; an open one would swallow every block below it."""
-    return quoted.lstrip(" \t>").startswith(FENCES) and quoted.rstrip().endswith(FENCES)
 
 
 def _paths_of(store: FileStore, day: str) -> list[str]:

@@ -17,6 +17,7 @@ from reme_store.text.chunking import (
     note_labels,
     weighted_texts,
 )
+from reme_store.text.day_list import blank_lists, is_day_page, is_topics
 from reme_store.text.decoding import decode_text
 from reme_store.text.front_matter import ParsedNote, parse_note
 from reme_store.text.markdown import read_headings
@@ -66,6 +67,8 @@ def read_record(path: str, data: bytes, state: FileState, *, chunk_chars: int, e
 
 
 def _plain_record(path: str, text: str, chunk_chars: int) -> NoteRecord:
+    if is_topics(path):  # what the notes gave rise to; the notes themselves are what is to be found
+        return NoteRecord(path, _UNREAD)
     title = index_chunk(path, ParsedNote(front_matter={}, body=text, body_line=1, has_block=False, fault=""), [])
     return NoteRecord(path, _UNREAD, chunks=(*_maybe(title), *chunk_plain(path, text, chunk_chars=chunk_chars)))
 
@@ -74,7 +77,8 @@ def _markdown_record(path: str, text: str, chunk_chars: int, embed_toc: bool) ->
     parsed = parse_note(text)
     headings = [heading.title for heading in read_headings(parsed.body)]
     title = index_chunk(path, parsed, headings)
-    chunks = chunk_markdown(path, parsed.body, body_line=parsed.body_line, chunk_chars=chunk_chars, embed_toc=embed_toc)
+    body = blank_lists(parsed.body) if is_day_page(path) else parsed.body
+    chunks = chunk_markdown(path, body, body_line=parsed.body_line, chunk_chars=chunk_chars, embed_toc=embed_toc)
     name, description = note_labels(parsed.front_matter)
     return NoteRecord(
         path,

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from reme_graphs.auto_dream.sources import is_day_page, text_of
+from reme_graphs.auto_dream.sources import text_of
 from reme_store.file_store import FileStore
+from reme_store.text.day_list import is_day_page
 from reme_store.text.tokenize import Tokenizer
 
 PROVENANCE = re.compile(r"^derived_from::.*$|^(?:name|description):", re.MULTILINE)

@@ -14,6 +14,7 @@ from reme_store.daily import strip_index_block
 from reme_store.errors import InvalidRequestError, NoteNotFoundError
 from reme_store.file_store import FileStore
 from reme_store.models import CatalogEntry
+from reme_store.text.day_list import is_day_page
 from reme_store.text.front_matter import parse_note
 
 SOURCE = re.compile(r"daily/(\d{4}-\d{2}-\d{2})(\.md|/.+\.md)")
@@ -26,12 +27,6 @@ class Changes:
     changed: list[str]
     unchanged: list[str]
     deleted: list[str]
-
-
-def is_day_page(path: str) -> bool:
-    """Tell whether a path is the index page of a day."""
-    found = SOURCE.fullmatch(path)
-    return found is not None and found[2] == ".md"
 
 
 def day_of(path: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reme_store.errors import IndexCorruptError
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever what is stored changes its meaning."""
 
 

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from reme_store import open_store
 from reme_store.daily import (
-    CLOSER,
-    OPENER,
     daily_create,
     daily_list,
     daily_reindex,
@@ -23,6 +21,7 @@ from reme_store.daily import (
 from reme_store.errors import InvalidPathError, InvalidRequestError
 from reme_store.file_store import FileStore
 from reme_store.paths import fold, is_memory, name_fault
+from reme_store.text.day_list import CLOSER, OPENER
 
 ONE = [{"path": "daily/2026-01-02/Topic One.md", "name": "Topic One", "description": "d"}]
 TWO = [*ONE, {"path": "daily/2026-01-02/b.md", "name": "B <!-- x", "description": "[[y]]"}]
@@ -164,3 +163,30 @@ def test_topics_that_cannot_be_read_are_no_empty_list(store: FileStore, text: st
     store.apply({f"daily/{DAY}/interests.yaml": text})
     with pytest.raises(InvalidRequestError, match=r"interests\.yaml"):
         proactive(store, DAY)
+
+
+def test_search_finds_the_notes_of_a_day_and_what_a_person_wrote_on_its_page_but_not_the_list(store: FileStore) -> None:
+    store.write(f"daily/{DAY}.md", "A heron stood there.\n")
+    store.write(f"daily/{DAY}/s.md", "Nothing else.\n", name="Quokka census", description="counted at dusk")
+    daily_reindex(store, DAY)
+    page = f"daily/{DAY}.md"
+    assert "Quokka census" in store.read_note(page).text
+    assert {hit["path"] for hit in store.search("quokka census").metadata["results"]} == {f"daily/{DAY}/s.md"}
+    assert [hit["path"] for hit in store.search("heron").metadata["results"]] == [page]
+    assert [link.target_path for link in store.outlinks(page)] == [f"daily/{DAY}/s.md"]
+
+
+def test_what_stands_below_the_list_keeps_its_line(store: FileStore) -> None:
+    daily_create(store, DAY, "s")
+    page = f"daily/{DAY}.md"
+    store.append(page, "\nAn ibis came later.\n")
+    hit = store.search("ibis").metadata["results"][0]
+    lines = store.read_note(page).text.split("\n")
+    assert hit["path"] == page and hit["end_line"] == lines.index("An ibis came later.") + 1
+
+
+def test_topics_of_a_day_are_read_by_proactive_not_found_by_search(store: FileStore) -> None:
+    path = f"daily/{DAY}/interests.yaml"
+    store.apply({path: f"date: {DAY}\ntopics:\n- title: Narwhal songs\n  reason: r\n"})
+    assert store.search("narwhal songs").metadata["results"] == []
+    assert proactive(store, DAY).metadata["topics"][0]["title"] == "Narwhal songs"
