@@ -40,7 +40,7 @@ def after_commit(state: DreamState) -> list[Send] | Literal["topics"]:
     return tasks(state, state["again"]) or "topics"
 
 
-SIDE_BY_SIDE = 16
+SIDE_BY_SIDE = 20
 """Units at work at one time where the caller does not say; ``max_concurrency`` of the context bounds their calls."""
 
 builder = StateGraph(DreamState, context_schema=Context, input_schema=DreamInput)
