@@ -42,8 +42,11 @@ _JOINT = r"(?:_++|[./\\'’-])"
 
 
 def _words(letter: str, sharp: str) -> re.Pattern[str]:
-    """Return what finds the words of ``_TOKEN`` where they consist of such letters."""
-    rest = rf"(?:{_JOINT}{letter}++)*+_*+"
+    """Return what finds the words of ``_TOKEN`` where they consist of such letters.
+
+    No possessive group: before Python 3.11.5 one keeps what a failed repetition had read.
+    """
+    rest = rf"(?:{_JOINT}{letter}++)*_*"
     return re.compile(rf"{sharp}{letter}++(?:\+\+|{rest})|_++{letter}++{rest}")
 
 

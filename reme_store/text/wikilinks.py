@@ -14,7 +14,7 @@ from reme_store.text.front_matter import ParsedNote, parse_note
 from reme_store.text.quoted import spans_with_links
 from reme_store.text.yaml_lines import leaf_spans
 
-HERE = re.compile(r"\A(?:\./)++")
+HERE = re.compile(r"\A(?:\./)+")
 LINK = re.compile(r"\[\[([^\[\]|#\n]++)(?:#([^\[\]|\n]++))?(?:\|([^\[\]\n]++))?\]\]")
 """It begins with plain brackets, which the engine looks for far faster than for an optional ``!``."""
 KEY = r"[A-Za-z][A-Za-z0-9_]*+[ \t]*+::"

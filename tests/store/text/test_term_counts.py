@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reme_store.text import term_counts
@@ -29,6 +29,7 @@ def counts_of(counter: TermCounter, documents: list[list[Weighted]]) -> list[Cou
 
 @settings(max_examples=300)
 @given(st.lists(TEXT, max_size=8))
+@example(["1\\\\", "a.-b", "x_/", "a\\b."])
 def test_every_text_has_the_terms_of_the_tokenizer(texts: list[str]) -> None:
     expected = [Counter(map(term_hash, TOKENIZER.tokenize(text))) for text in texts]
     assert counts_of(TermCounter(TOKENIZER), [[Weighted(text, 1)] for text in texts]) == expected
