@@ -12,10 +12,10 @@ from itertools import combinations
 from typing import Any
 
 from reme_graphs.draft_checks import anchor_faults
-from reme_graphs.offline.sentences import heading_lines
 from reme_graphs.offline.splits import sections_of
 from reme_graphs.offline.terms import overlap, themes
 from reme_store.text.front_matter import parse_note, render_front_matter
+from reme_store.text.markdown import Heading, read_headings
 from reme_store.text.wikilinks import fold_edges, parse_wikilinks
 
 MOST_CHUNKS = 2
@@ -49,8 +49,7 @@ class Split:
 def measure(text: str, chunk_chars: int) -> Overload | None:
     """Tell whether a note is overloaded; None where it is not, or cannot be taken apart by its headings."""
     body = parse_note(text).body
-    lines = body.split("\n")
-    headings = [n for n in heading_lines(lines) if not lines[n].lstrip().startswith("# ")]
+    headings = _below_title(read_headings(body.replace("\r\n", "\n")))
     reasons: list[str] = []
     score = max(len(body) / (MOST_CHUNKS * chunk_chars), len(headings) / MOST_SECTIONS)
     if len(body) > MOST_CHUNKS * chunk_chars:
@@ -62,6 +61,12 @@ def measure(text: str, chunk_chars: int) -> Overload | None:
         reasons.append(f"its sections share {shared:.0%} of their terms")
         score += SPREAD_SHARE - shared
     return Overload(tuple(reasons), round(score, 4)) if reasons else None
+
+
+def _below_title(headings: Sequence[Heading]) -> Sequence[Heading]:
+    """Leave out the title: the only heading of the first level."""
+    first = [heading for heading in headings if heading.level == 1]
+    return [heading for heading in headings if heading.level > 1] if len(first) == 1 else headings
 
 
 def shared_terms(body: str) -> float | None:

@@ -13,12 +13,12 @@ from typing import Any
 from reme_graphs.offline.material import Material, date_of, read_statements
 from reme_graphs.offline.names import slug
 from reme_graphs.offline.notes import description_of
-from reme_graphs.offline.sentences import heading_lines
 from reme_graphs.offline.terms import key_phrases
 from reme_store.text.front_matter import parse_note
+from reme_store.text.markdown import read_headings
 
 Section = tuple[str, list[str]]
-"""A heading's text, and all lines of the section, its heading line first."""
+"""A heading's text, and all lines of the section, its heading line first (and the underline it may have)."""
 
 MOST_CHILDREN = 6
 """Sections up to so many become a child each; more go together."""
@@ -33,15 +33,15 @@ def sections_of(body: str) -> tuple[list[str], list[Section]]:
         The lines before the first section, and the sections; none where the body has no two headings of a level.
     """
     lines = body.split("\n")
-    places = heading_lines(lines)
-    levels = Counter(_level(lines[n]) for n in places)
+    headings = read_headings(body.replace("\r\n", "\n"))
+    levels = Counter(heading.level for heading in headings)
     level = min((depth for depth, count in levels.items() if count > 1), default=0)
-    starts = [n for n in places if _level(lines[n]) == level]
+    starts = [heading for heading in headings if heading.level == level]
     if not starts:
         return lines, []
-    ends = [*starts[1:], len(lines)]
-    found = [(lines[a].strip().strip("#").strip(), lines[a:b]) for a, b in zip(starts, ends, strict=True)]
-    return lines[: starts[0]], found
+    ends = [*(heading.first for heading in starts[1:]), len(lines)]
+    found = [(start.title, lines[start.first : end]) for start, end in zip(starts, ends, strict=True)]
+    return lines[: starts[0].first], found
 
 
 def split_plan(path: str, text: str, chunk_chars: int) -> dict[str, Any]:
@@ -67,11 +67,6 @@ def split_plan(path: str, text: str, chunk_chars: int) -> dict[str, Any]:
         taken.add(name)
         children.append(_child(stem, name, group))
     return {"overview": "\n".join(head).strip("\n") + "\n", "children": children}
-
-
-def _level(line: str) -> int:
-    marks = line.lstrip()
-    return len(marks) - len(marks.lstrip("#"))
 
 
 def _groups(sections: Sequence[Section], chunk_chars: int) -> list[list[Section]]:

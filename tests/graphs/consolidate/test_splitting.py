@@ -144,3 +144,23 @@ def test_a_split_of_a_note_without_front_matter() -> None:
     assert isinstance(made, Split)
     assert made.parent.startswith("# Manual\n")
     assert split_faults(PATH, old, made) == []
+
+
+@pytest.mark.parametrize("underline", ["===", "---"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_underlined_headings_are_sections_too(underline: str, end: str) -> None:
+    parts = [f"Part {n}\n{underline}\n\n" + f"Word{n} goes here in a sentence of its own. " * 20 for n in range(14)]
+    old = (HEAD + "\n\n".join(parts) + "\n").replace("\n", end)
+    assert measure(old, 10_000) is not None
+    plan = split_plan(PATH, old, 10_000)
+    made = assemble(PATH, old, plan["overview"], plan["children"])
+    assert len(made.children) >= 2
+    assert split_faults(PATH, old, made) == []
+    kept = [line for text in made.children.values() for line in parse_note(text).body.splitlines()]
+    assert [line for line in kept if line.startswith("Part ")] == [f"Part {n}" for n in range(14)]
+    assert kept.count(underline) == 14
+
+
+def test_a_rule_below_a_list_or_a_blank_line_is_no_section() -> None:
+    body = "Text.\n\n---\n\n- item\n---\n\n" * 3 + "word " * 300
+    assert split_plan(PATH, HEAD + body, 10_000) == {"overview": "", "children": []}
