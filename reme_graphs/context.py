@@ -1,47 +1,26 @@
 """How is a run configured?
 
 ``Context`` is the context schema of every graph: flat plain values with descriptions, which Studio shows as a form.
-What a run leaves unset comes from the environment, then from ``.env`` in the working directory or above it, read
-here and nowhere else; then the default holds. Inputs of a run win over all of it.
+What a run leaves unset comes from the environment or ``.env``; then the default holds. Inputs of a run win over all
+of it.
 """
 
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from dotenv import dotenv_values, find_dotenv
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models.chat_models import BaseChatModel
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, PrivateAttr, WithJsonSchema
 
+from reme_graphs.environment import ENVIRONMENT_NAMES, read_environment
 from reme_graphs.model_calls import Gate
 from reme_store.errors import InvalidRequestError
 
 OFFLINE = "offline"
 """The model name that means: no network, no key, no weights."""
-
-ENVIRONMENT_NAMES = {
-    "workspace": "REME_WORKSPACE",
-    "model": "REME_MODEL",
-    "base_url": "REME_BASE_URL",
-    "embeddings": "REME_EMBEDDINGS",
-    "timezone": "REME_TIMEZONE",
-    "language": "REME_LANGUAGE",
-    "tool_calling": "REME_TOOL_CALLING",
-    "fallback_offline": "REME_FALLBACK_OFFLINE",
-    "redo_offline": "REME_REDO_OFFLINE",
-    "mask_secrets": "REME_MASK_SECRETS",
-    "max_concurrency": "REME_MAX_CONCURRENCY",
-    "max_model_calls": "REME_MAX_MODEL_CALLS",
-    "max_unit_seconds": "REME_MAX_UNIT_SECONDS",
-    "max_input_chars": "REME_MAX_INPUT_CHARS",
-    "call_timeout": "REME_CALL_TIMEOUT",
-    "retry_wait": "REME_RETRY_WAIT",
-}
-
 
 ModelField = Annotated[str | InstanceOf[BaseChatModel], WithJsonSchema({"type": "string"})]
 EmbeddingsField = Annotated[str | InstanceOf[Embeddings], WithJsonSchema({"type": "string"})]
@@ -160,12 +139,6 @@ class MachineZone(tzinfo):
         meant = moment.replace(tzinfo=UTC)
         here = meant.astimezone().replace(tzinfo=None)
         return here.replace(tzinfo=self, fold=int(here.astimezone(UTC) != meant))
-
-
-def read_environment() -> Mapping[str, str]:
-    """Return the environment over the values of the nearest ``.env`` file."""
-    stored = {name: value for name, value in dotenv_values(find_dotenv(usecwd=True)).items() if value is not None}
-    return {**stored, **os.environ}
 
 
 def read_context(given: Context | Mapping[str, Any] | None) -> Context:

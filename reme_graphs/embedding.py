@@ -33,11 +33,13 @@ from reme_graphs.auto_resource.planning import waiting_resources
 from reme_graphs.checkpoints import Builder, thread_config
 from reme_graphs.consolidate.graph import builder as consolidate
 from reme_graphs.context import read_context
+from reme_graphs.descriptions import DESCRIPTIONS
 from reme_graphs.proactive.graph import builder as proactive
 from reme_graphs.resources import engine_name, open_workspace
 from reme_graphs.synchronizer.graph import builder as synchronizer
 from reme_store.errors import InvalidRequestError
 from reme_store.file_store import FileStore
+from reme_store.tool_calls import call_tool
 from reme_store.tools import create_store_tools
 
 BUILDERS: Mapping[str, Builder] = {
@@ -49,31 +51,6 @@ BUILDERS: Mapping[str, Builder] = {
     "proactive": proactive,
 }
 """Every graph of this package by its name."""
-
-DESCRIPTIONS: Mapping[str, str] = {
-    "auto_memory": (
-        "Remember a conversation: give it the messages, and what is worth keeping becomes a dated Markdown "
-        "note that links back to them."
-    ),
-    "auto_resource": (
-        "Read raw documents: every new or changed file under resource/ (md, txt, json, jsonl, csv, yaml, "
-        "html) becomes a dated note. Give it nothing to scan the folder."
-    ),
-    "auto_dream": (
-        "Turn what the notes of the last days teach into lasting, linked knowledge with its sources, and "
-        "propose topics of interest. Give it nothing to dream over today."
-    ),
-    "consolidate": (
-        "Look after the knowledge: split an overloaded note into an overview and children, and report "
-        "duplicates, broken links and orphans."
-    ),
-    "synchronizer": (
-        "Keep the state of a long task: objective, plan, progress, findings, decisions and next steps, "
-        "carried over from day to day."
-    ),
-    "proactive": ("Read the topics of interest that the dream proposed for a day."),
-}
-"""What each graph does, for a person who chooses one."""
 
 Inputs = Mapping[str, Any] | Command[Any] | None
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -202,12 +179,7 @@ class ReMe:
         Raises:
             InvalidRequestError: there is no such tool. Faulty arguments are an artifact without success.
         """
-        named = {known.name: known for known in self.tools}
-        if tool not in named:
-            raise InvalidRequestError(f"there is no tool {tool!r}; there are {', '.join(named)}")
-        message = named[tool].invoke({"type": "tool_call", "id": tool, "name": tool, "args": dict(arguments)})
-        artifact: dict[str, Any] = message.artifact
-        return artifact
+        return call_tool(self.store, tool, arguments)
 
     def waiting(self) -> list[tuple[str, dict[str, Any]]]:
         """Return the graph and the inputs of each run that takes up what failed: conversations, then resources."""

@@ -3,8 +3,9 @@
     GraphError
     ├─ PromptError                  a prompt file is missing or its variables do not fit: a bug or a broken installation
     ├─ ModelOutputError             the model answered, but nothing usable came after its repair rounds: ends a unit
-    └─ ModelCallError               the model did not answer; the text is the provider's own: ends a unit
-       └─ ModelDeniedError          no key, a wrong key, no access, an unknown provider: ends the run
+    ├─ ModelCallError               the model did not answer; the text is the provider's own: ends a unit
+    │  └─ ModelDeniedError          no key, a wrong key, no access, an unknown provider: ends the run
+    └─ ServiceError                 a server of this program cannot be reached, or refuses
 
 Whatever a failed conversation with a model cost is on the error (``usage``), so that receipts add up.
 """
@@ -40,3 +41,7 @@ class ModelCallError(GraphError):
 
 class ModelDeniedError(ModelCallError):
     """The model cannot be asked at all with these credentials or this name."""
+
+
+class ServiceError(GraphError):
+    """A server of this program cannot be reached or used."""

@@ -18,7 +18,8 @@ from weakref import WeakValueDictionary
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models.chat_models import BaseChatModel
 
-from reme_graphs.context import OFFLINE, Context, read_environment
+from reme_graphs.context import OFFLINE, Context
+from reme_graphs.environment import read_environment
 from reme_graphs.errors import ModelDeniedError
 from reme_graphs.model_calls import Limits
 from reme_graphs.vectors import embeddings_of

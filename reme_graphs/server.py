@@ -3,6 +3,7 @@
 ``langgraph.json`` names both. They belong to the workspace of the environment (``REME_WORKSPACE``); a run of a graph
 may name another one in its context.
 
+    GET  /service_info   who this is: version, workspace, engine
     GET  /health_check   200 with the state of the workspace, 503 where something in it is broken
     POST /<tool>         body: the arguments. 200 with {success, answer, metadata}, 400 for a caller's mistake
     POST /<graph>        body: the inputs. 200 with the receipt and ``state``, whatever became of the run;
@@ -26,6 +27,7 @@ from reme_graphs.checkpoints import aopen_checkpoints, checkpoint_path
 from reme_graphs.context import read_context
 from reme_graphs.embedding import BUILDERS, ReMe, WorkspaceGraph, open_reme
 from reme_graphs.resources import open_workspace
+from reme_graphs.service import INFO_PATH, describe_service
 from reme_store.tool_arguments import TOOLS
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -52,6 +54,12 @@ async def health_check(request: Request) -> Response:
     result = await asyncio.to_thread(_reme(request).call, "health_check", {})
     healthy = bool(result["metadata"]["health"]["healthy"])
     return JSONResponse(result, status_code=200 if healthy else 503)
+
+
+async def service_info(request: Request) -> Response:
+    """Say who this server is, and whose memory it holds."""
+    reme = _reme(request)
+    return JSONResponse(describe_service(reme.store.root, reme.engine))
 
 
 def tool_endpoint(name: str) -> Endpoint:
@@ -128,6 +136,7 @@ def _prepared_path() -> Path:
 app = Starlette(
     lifespan=lifespan,
     routes=[
+        Route(INFO_PATH, service_info, methods=["GET"]),
         Route("/health_check", health_check, methods=["GET"]),
         *(Route(f"/{name}", tool_endpoint(name), methods=["POST"]) for name in TOOLS),
         *(Route(f"/{name}", graph_endpoint(name), methods=["POST"]) for name in BUILDERS if name not in TOOLS),

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 from langchain_core.embeddings import Embeddings
 
-from reme_graphs.context import Context, read_environment
+from reme_graphs.context import Context
+from reme_graphs.environment import read_environment
 from reme_graphs.local_embeddings import LOCAL, LocalEmbeddings
 from reme_store.errors import InvalidRequestError
 

@@ -4,7 +4,10 @@ One class a tool, named in ``TOOLS``; its docstring is the tool's description. F
 of the store's method of the same name.
 """
 
+import inspect
 import json
+from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -328,3 +331,45 @@ TOOLS: Final[dict[str, type[Arguments]]] = {
     "help": Help,
 }
 """Tool name -> its arguments, in the order in which the tools are offered."""
+
+
+def tool_description(name: str) -> str:
+    """Return what a model or a person reads about a tool."""
+    return inspect.getdoc(TOOLS[name]) or name
+
+
+@cache
+def tool_parameters(name: str) -> dict[str, Any]:
+    """Return the JSON schema of a tool's arguments, as a model gets it."""
+    schema = TOOLS[name].model_json_schema()
+    properties = {
+        field: {key: value for key, value in spec.items() if key != "title"}
+        for field, spec in schema["properties"].items()
+    }
+    shown: dict[str, Any] = {"properties": properties, "type": "object"}
+    return {**shown, "required": schema["required"]} if schema.get("required") else shown
+
+
+def render_tool(name: str) -> str:
+    """Render one line of help about a tool."""
+    return render_job(name, tool_description(name), tool_parameters(name))
+
+
+def render_job(name: str, description: str, parameters: Mapping[str, Any]) -> str:
+    """Render one line of help: ``name — description (arg:type* | arg:type=default)``."""
+    return f"{name} — {description.split(chr(10), 1)[0]} ({' | '.join(render_arguments(parameters))})"
+
+
+def render_arguments(parameters: Mapping[str, Any]) -> list[str]:
+    """Render each argument of a schema as ``arg:type*`` or ``arg:type=default``."""
+    required = set(parameters.get("required", []))
+    return [
+        f"{name}:{type_of(spec)}" + ("*" if name in required else f"={spec.get('default')!r}")
+        for name, spec in parameters.get("properties", {}).items()
+    ]
+
+
+def type_of(spec: Mapping[str, Any]) -> str:
+    """Return the type of an argument in a word."""
+    kinds = [spec.get("type"), *(option.get("type") for option in spec.get("anyOf", []))]
+    return "/".join(str(kind) for kind in kinds if kind and kind != "null") or "any"

@@ -9,8 +9,13 @@ import pytest
 from blockbuster import blockbuster_ctx
 from hypothesis import settings
 
+from reme_graphs import service
+
 settings.register_profile("untimed", deadline=None)  # a busy machine is no fault of the code
 settings.load_profile("untimed")
+
+NOBODY = 9
+"""A port at which no server of this program answers: a person's own server is none of a test's business."""
 
 ROOT = Path(__file__).parent.parent
 TOOLS_OWN = {
@@ -45,11 +50,13 @@ def _clean_tree() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Run without a person's environment and outside the reach of a ``.env`` file."""
+    """Run without a person's environment and servers, and outside the reach of a ``.env`` file."""
     for name in list(os.environ):
         if name.startswith(("REME_", "LANGSMITH_", "LANGCHAIN_")) or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+    monkeypatch.setattr(service, "DEFAULT_PORT", NOBODY)
     monkeypatch.chdir(tmp_path_factory.getbasetemp())
 
 

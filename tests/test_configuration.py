@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from reme_graphs.context import ENVIRONMENT_NAMES
-from reme_graphs.embedding import BUILDERS, DESCRIPTIONS
+from reme_graphs.deployment import served
+from reme_graphs.descriptions import DESCRIPTIONS
+from reme_graphs.embedding import BUILDERS
+from reme_graphs.environment import ENVIRONMENT_NAMES, SERVICE_NAME, TOKEN_NAME
 
 ROOT = Path(__file__).parent.parent
 
@@ -22,9 +24,13 @@ def test_langgraph_json_serves_every_graph_under_its_name() -> None:
     assert {name: entry["description"] for name, entry in graphs.items()} == DESCRIPTIONS
 
 
+def test_reme_start_serves_what_langgraph_json_says() -> None:
+    assert served() == json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))
+
+
 def test_the_example_environment_lists_every_variable() -> None:
     named = re.findall(r"^(REME_\w+)=", (ROOT / ".env.example").read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(named) == set(ENVIRONMENT_NAMES.values())
+    assert set(named) == {*ENVIRONMENT_NAMES.values(), SERVICE_NAME, TOKEN_NAME}
 
 
 def test_constraints_pin_and_name_no_place() -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from reme_graphs import cli
+from reme_graphs.cli import app as cli
 from reme_store.text.front_matter import parse_note
 from reme_store.text.wikilinks import parse_wikilinks
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_RUN = ("git clone ", "cd ", "pip install ", "export ", "langgraph dev")
+NOT_RUN = ("git clone ", "cd ", "pip install ", "export ", "langgraph dev", "reme start", "reme mcp", "claude ")
 """Commands of the shell that other tests, or nobody, can run here."""
 
 

@@ -14,12 +14,13 @@ SAFELY: Any = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 """Python 3.11.4 learned to refuse what leaves the folder, and 3.14 asks for nothing else."""
 LOAD = """
 import pathlib, reme_graphs, reme_store
-from reme_graphs import prompts
+from reme_graphs import deployment, prompts
 here = pathlib.Path(reme_graphs.__file__).parent
 assert here.is_relative_to({target!r}), here
 names = sorted(str(path.relative_to(here / "_prompts"))[:-3] for path in (here / "_prompts").rglob("*.md"))
 for name in names:
     prompts.load(name)
+assert deployment.served()["http"]["app"] == "reme_graphs.server:app"
 print(len(names))
 """
 
@@ -56,7 +57,7 @@ def test_a_wheel_holds_both_packages_their_types_and_prompts(wheel: Path) -> Non
         f"reme_graphs/_prompts/{path.relative_to(ROOT / 'prompts')}" for path in (ROOT / "prompts").rglob("*.md")
     }
     assert prompts
-    assert {"reme_graphs/py.typed", "reme_store/py.typed", *prompts} <= names
+    assert {"reme_graphs/py.typed", "reme_store/py.typed", "reme_graphs/_langgraph.json", *prompts} <= names
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"reme_graphs", "reme_store"}
     assert any(name.endswith("licenses/LICENSE") for name in names)
 

@@ -9,7 +9,8 @@ import httpx
 import pytest
 from langgraph_sdk import get_client
 
-from reme_graphs.embedding import BUILDERS, DESCRIPTIONS
+from reme_graphs.descriptions import DESCRIPTIONS
+from reme_graphs.embedding import BUILDERS
 from tests.support.langgraph_dev import Server
 
 INPUTS = {

@@ -27,3 +27,10 @@ def python(code: str, *args: object) -> Iterator["subprocess.Popen[str]"]:
             yield child
         finally:
             child.kill()
+
+
+def dead_pid() -> int:
+    """Return the number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        child.wait()
+    return child.pid

@@ -47,7 +47,8 @@ class Server:
         self.output.close()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that nobody uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -60,7 +61,7 @@ def launch(workspace: Path) -> Server:
     config = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))
     config["dependencies"] = [str(ROOT)]
     (folder / "langgraph.json").write_text(json.dumps(config), encoding="utf-8")
-    port = _free_port()
+    port = free_port()
     kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
     settings = {"REME_WORKSPACE": str(workspace), "LANGSMITH_TRACING": "false", "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
