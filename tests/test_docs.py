@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import shlex
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +68,12 @@ def test_shell_blocks_name_real_commands(document: Path, tmp_path: Path, monkeyp
 def test_json_blocks_parse(document: Path) -> None:
     for block in _blocks(document, "json"):
         json.loads(block.text)
+
+
+@pytest.mark.parametrize("document", [path for path in DOCUMENTS if _blocks(path, "toml")], ids=_name)
+def test_toml_blocks_parse(document: Path) -> None:
+    for block in _blocks(document, "toml"):
+        tomllib.loads(block.text)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=_name)

@@ -349,6 +349,19 @@ def resume(words: Words, **options: Any) -> int:
 
 
 @reme.command()
+@click.argument("words", nargs=-1, metavar="transport=stdio|http host=… port=… tools=…")
+@_options
+def mcp(words: Words, **options: Any) -> int:
+    """Serve the memory to an MCP client: Claude Code, Codex, Cursor or any other."""
+    from reme_graphs.cli.mcp import serve  # noqa: PLC0415 - LangGraph takes a second to load
+
+    settings, values = _addressed(_settings(options), words)
+    transport, tools = values.pop("transport", "stdio"), values.pop("tools", "")
+    _no_more(values)
+    return serve(settings, transport, tools)
+
+
+@reme.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
     """Print what makes a shell complete names, keys and paths: eval "$(reme completion bash)"."""

@@ -35,19 +35,28 @@ def start(folder: Path, host: str, port: int, environment: Mapping[str, str]) ->
         ServiceError: a server holds the workspace already, the port is taken, or the extra is not installed.
         UsageError: everybody could reach the memory.
     """
-    if host not in LOOPBACK and not environment.get(TOKEN_NAME):
-        raise UsageError(f"{host} can be reached by others: set {TOKEN_NAME}, or leave host at 127.0.0.1")
+    refuse_strangers(host, environment)
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
     _refuse_second(folder, environment)
     run_server = _server()
-    service = Service(host, _free_port(host, port), os.getpid(), VERSION, str(folder))
+    service = Service(host, free_port(host, port, DEFAULT_PORT), os.getpid(), VERSION, str(folder))
     _settle(folder, environment)
     told = f"reme {VERSION} serves {folder} at {service.url}"
     print(f"{told}\nAPI: {service.url}/docs  MCP: {service.url}/mcp  Ctrl-C stops it", flush=True)
-    with announced(service), _stoppable():
+    with announced(service), stoppable():
         _run(run_server, service)
     return 0
+
+
+def refuse_strangers(host: str, environment: Mapping[str, str]) -> None:
+    """Refuse to listen where others can reach the memory without a token.
+
+    Raises:
+        UsageError: they could.
+    """
+    if host not in LOOPBACK and not environment.get(TOKEN_NAME):
+        raise UsageError(f"{host} can be reached by others: set {TOKEN_NAME}, or leave host at 127.0.0.1")
 
 
 def _run(run_server: Any, service: Service) -> None:
@@ -79,10 +88,14 @@ def _refuse_second(folder: Path, environment: Mapping[str, str]) -> None:
         raise ServiceError(f"{folder} is served already, at {there.url} (process {there.pid})")
 
 
-def _free_port(host: str, port: int) -> int:
-    """Return the port; without a choice the default one, or any other where it is taken."""
-    if _bind(host, port or DEFAULT_PORT):
-        return port or DEFAULT_PORT
+def free_port(host: str, port: int, default: int) -> int:
+    """Return the port; without a choice the default one, or any other where it is taken.
+
+    Raises:
+        ServiceError: the port that was chosen is taken.
+    """
+    if _bind(host, port or default):
+        return port or default
     if port:
         raise ServiceError(f"port {port} of {host} is taken, or not yours to use; name another, or none")
     return _bind(host, 0)
@@ -112,7 +125,7 @@ def _settle(folder: Path, environment: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
+def stoppable() -> Iterator[None]:
     """End the block, not the process, at the signals that ask for an end."""
 
     def leave(number: int, frame: FrameType | None) -> None:
